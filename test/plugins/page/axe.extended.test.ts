@@ -1,7 +1,7 @@
 /** Every page of the browser page, at every width and in both colour schemes, as axe sees it. */
 import { beforeAll, expect, test } from "vitest";
 import { findBarriers } from "../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../support/processes/browser.ts";
+import { describeInBrowser, openPage, say, useBrowser } from "../../support/processes/browser.ts";
 import { type Served, servePostern } from "../../support/processes/served.ts";
 import { afterThisFile } from "../../support/undo.ts";
 
@@ -35,8 +35,7 @@ describeInBrowser("every page", () => {
     served.model.script({
       text: "# Title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\nls -la\n```\n`inline` and [link](https://example.com)",
     });
-    await page.getByLabel("Message").fill("Show everything");
-    await page.keyboard.press("Enter");
+    await say(page, "Show everything");
     await page.getByRole("button", { name: "Copy", exact: true }).waitFor();
     for (const hash of ["", ...PAGES.map((name) => `#/${name}`)]) {
       if (hash) await page.goto(`${served.url}/${hash}`);

@@ -75,17 +75,30 @@ export async function openPage({
   return Object.assign(page, { complaints });
 }
 
+/** A page that has signed in by a link. */
+export async function openLink(link: string, view?: Parameters<typeof openPage>[0]): Promise<BrowserPage> {
+  const page = await openPage(view);
+  await page.goto(link);
+  await page.getByLabel("Message", { exact: true }).waitFor();
+  return page;
+}
+
 /** A page of this gateway after signing in: the chat, or the place that the hash names. */
 export async function openSignedIn(
   { url }: { readonly url: string },
   token: string,
   hash?: string,
+  view?: Parameters<typeof openPage>[0],
 ): Promise<BrowserPage> {
-  const page = await openPage();
-  await page.goto(`${url}/?token=${token}`);
-  await page.getByLabel("Message").waitFor();
+  const page = await openLink(`${url}/?token=${token}`, view);
   if (hash !== undefined) await page.goto(`${url}/#/${hash}`);
   return page;
+}
+
+/** Sends a message, as somebody types it. */
+export async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel("Message", { exact: true }).fill(text);
+  await page.keyboard.press("Enter");
 }
 
 /** Opens the menu at the foot of the sidebar. */

@@ -1,7 +1,7 @@
 /** Files and images in the chat: by button, paste and drop, as a draft, in the thread, refused in words. */
 import { expect, test } from "vitest";
 import { findBarriers } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, say, useBrowser } from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
@@ -42,9 +42,7 @@ describeInBrowser("files on the chat page", () => {
       model,
       variables: { MODEL_INPUTS: "text,image", ATTACHMENTS_MAX_MB: "1", MODEL_CONTEXT_TOKENS: "12000" },
     });
-    const page = await openPage();
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN);
     // A picture as a person has one: with something to see in it.
     const png = await page.screenshot({ clip: { x: 0, y: 0, width: 300, height: 200 } });
     const chips = page.getByRole("list", { name: "Attached files" }).getByRole("listitem");
@@ -70,8 +68,7 @@ describeInBrowser("files on the chat page", () => {
     expect(await findBarriers(page)).toEqual([]);
 
     // What could not be attached stops the message, which stays.
-    await page.getByLabel("Message").fill("What is this?");
-    await page.keyboard.press("Enter");
+    await say(page, "What is this?");
     await page.getByText("“tools.zip” could not be attached. Remove it, then send.").waitFor();
     expect(await page.getByLabel("Message").inputValue()).toBe("What is this?");
     await page.getByRole("button", { name: "Remove tools.zip" }).click();
@@ -124,8 +121,7 @@ describeInBrowser("files on the chat page", () => {
     });
     await page.evaluate(give, { files: [text("late.txt", "late")], how: "paste" as const });
     await page.getByRole("progressbar", { name: "Uploading late.txt" }).waitFor();
-    await page.getByLabel("Message").fill("And this?");
-    await page.keyboard.press("Enter");
+    await say(page, "And this?");
     await page.getByText("The message is sent when its files are uploaded.").waitFor();
     const place = page.url();
     await page.getByRole("button", { name: "New chat" }).click();

@@ -1,7 +1,7 @@
 /** A thread that branches, its model, and what the model thought, as people see them. */
 import { expect, test } from "vitest";
 import { findBarriers } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, say, useBrowser } from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
@@ -13,8 +13,7 @@ describeInBrowser("on the chat page", () => {
   test("a message is edited, an answer regenerated, versions are stepped through, here and in another window", async () => {
     const model = await scriptedModel();
     const gateway = await openGateway({ model });
-    const page = await openPage();
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN);
     const box = page.getByLabel("Message");
     const button = (name: string, on = page) => on.getByRole("button", { name, exact: true });
     const say = async (text: string, answer: string) => {
@@ -70,9 +69,7 @@ describeInBrowser("on the chat page", () => {
     await page.reload();
     await expect.poll(() => asked()).toEqual(["My cat is Tom.", "Its name?"]);
     expect(await answers()).toEqual(shown);
-    const other = await openPage();
-    await other.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await other.getByLabel("Message").waitFor();
+    const other = await openSignedIn(gateway, OPERATOR_TOKEN);
     await other.goto(page.url());
     await expect.poll(() => asked(other)).toEqual(["My cat is Ada.", "And now?"]);
 
@@ -96,14 +93,12 @@ describeInBrowser("on the chat page", () => {
     const model = await scriptedModel();
     model.offer("gpt-5-mini");
     const gateway = await openGateway({ model, variables: { MODEL_NAME: "" } });
-    const page = await openPage();
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN);
     await page.getByText("gpt-5-mini is turned off by its provider on 2026-12-11.").waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole("button", { name: "Switch to gpt-6.1-terra" }).click();
     await page.getByText("is turned off by its provider").waitFor({ state: "detached" });
-    await page.getByLabel("Message").fill("Hi");
-    await page.keyboard.press("Enter");
+    await say(page, "Hi");
     await expect.poll(() => model.requests[0]?.model).toBe("gpt-6.1-terra");
     await page.close();
   });
@@ -112,8 +107,7 @@ describeInBrowser("on the chat page", () => {
     const model = await scriptedModel();
     model.offer("gpt-5-mini", "claude-opus-4-8", "nomic-embed-text", "home-made");
     const gateway = await openGateway({ model, variables: { MODEL_NAME: "home-made" } });
-    const page = await openPage();
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN);
     const picker = page.getByRole("button", { name: "Model of this thread: home-made (default)" });
     const options = page.getByRole("dialog", { name: "Model of this thread" }).getByRole("option");
     const names = async () =>
@@ -150,8 +144,7 @@ describeInBrowser("on the chat page", () => {
     const model = await scriptedModel();
     model.offer("scripted", "thinker");
     const gateway = await openGateway({ model });
-    const page = await openPage();
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN);
     const picker = page.getByRole("button", { name: /^Model of this thread: / });
     const pick = async (name: string) => {
       await picker.click();
@@ -160,8 +153,7 @@ describeInBrowser("on the chat page", () => {
     await pick("thinker");
     const more = Promise.withResolvers<string>();
     model.script({ reasoning: ["First I think, ", "<b>then</b> I speak."], text: [more.promise] });
-    await page.getByLabel("Message").fill("Hi");
-    await page.keyboard.press("Enter");
+    await say(page, "Hi");
     const thoughts = page.locator("details.thoughts");
     await thoughts.getByText("Thinking…").waitFor();
     expect(await thoughts.getAttribute("open")).toBe(null);
@@ -178,8 +170,7 @@ describeInBrowser("on the chat page", () => {
     expect(await page.locator(".meta").last().textContent()).toContain("thinker");
     await expect.poll(() => picker.textContent()).toBe("thinker");
     await pick("scripted (default)");
-    await page.getByLabel("Message").fill("Again");
-    await page.keyboard.press("Enter");
+    await say(page, "Again");
     await expect.poll(() => model.requests.length).toBe(2);
     expect(model.requests[1]?.model).toBe("scripted");
     await page.getByText("ok", { exact: true }).waitFor();

@@ -1,7 +1,7 @@
 /** Calls in words on the page: what was done and changed, in the page's language, also after a reload. */
 import { expect, test } from "vitest";
 import { expectNoFaults } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openSignedIn, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, say, useBrowser } from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
@@ -25,8 +25,7 @@ describeInBrowser("calls in words", () => {
       },
       { text: "Done." },
     );
-    await page.getByLabel("Message", { exact: true }).fill("Shut it");
-    await page.keyboard.press("Enter");
+    await say(page, "Shut it");
     await page.getByText("Done.", { exact: true }).waitFor();
     const told = async () => (await page.locator(".call > summary b").allTextContents()).toSorted();
     const english = [

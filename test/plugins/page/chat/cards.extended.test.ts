@@ -5,6 +5,7 @@ import {
   type BrowserPage,
   describeInBrowser,
   openPage,
+  say,
   useBrowser,
 } from "../../../support/processes/browser.ts";
 import { scriptedModel, type TestTool } from "../../../support/services/agent.ts";
@@ -26,11 +27,7 @@ async function openChat(page: BrowserPage, variables: Readonly<Record<string, st
   const gateway = await openGateway({ model, tools: TOOLS, variables: settings });
   await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
   await page.getByLabel("Message", { exact: true }).waitFor();
-  const say = async (text: string) => {
-    await page.getByLabel("Message", { exact: true }).fill(text);
-    await page.keyboard.press("Enter");
-  };
-  return { model, gateway, say };
+  return { model, gateway, say: (text: string) => say(page, text) };
 }
 
 /** The layout shifts that no key or click explains, from now on. */

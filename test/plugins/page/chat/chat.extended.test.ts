@@ -1,26 +1,15 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import {
-  type BrowserPage,
   describeInBrowser,
+  openLink,
   openPage,
+  say,
   useBrowser,
 } from "../../../support/processes/browser.ts";
 import { type Served, servePostern } from "../../../support/processes/served.ts";
 import { fixture } from "../../../support/tools/components.ts";
 import { afterThisFile } from "../../../support/undo.ts";
-
-async function signedIn(served: Served, options: Parameters<typeof openPage>[0] = {}): Promise<BrowserPage> {
-  const page = await openPage(options);
-  await page.goto(served.link());
-  await page.getByLabel("Message").waitFor();
-  return page;
-}
-
-async function say(page: BrowserPage, text: string): Promise<void> {
-  await page.getByLabel("Message").fill(text);
-  await page.keyboard.press("Enter");
-}
 
 /** A thread of that many turns, each with a question of its own. */
 async function talkAtLength(served: Served, turns: number): Promise<string> {
@@ -58,7 +47,7 @@ describeInBrowser("the page at length", () => {
 
   test("two gateways on one machine do not sign each other's users out, though their ports share one jar of cookies", async () => {
     const [one, other] = await Promise.all([servePostern(), servePostern()]);
-    const page = await signedIn(one);
+    const page = await openLink(one.link());
     await page.goto(other.link());
     await page.getByLabel("Message").waitFor();
     await page.goto(one.url);
@@ -80,7 +69,7 @@ describeInBrowser("the page at length", () => {
     await make("/api/users", { id: "eve" });
     const eve = await make("/api/tokens", { user: "eve", name: "link" });
 
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     await page.goto(`${served.url}/?token=${eve.token}`);
     await page.getByText("You are signed in as operator. This link is for eve.").waitFor();
     expect(page.url()).toBe(`${served.url}/`);
@@ -98,8 +87,8 @@ describeInBrowser("the page at length", () => {
   });
 
   test("people are added, given another role and removed, and browsers signed out, on one page", async () => {
-    const page = await signedIn(served);
-    const other = await signedIn(served);
+    const page = await openLink(served.link());
+    const other = await openLink(served.link());
     await page.goto(`${served.url}/#/people`);
     await page.getByRole("button", { name: "Invite" }).click();
     await page.getByLabel("Name", { exact: true }).fill("zoe");
@@ -120,7 +109,7 @@ describeInBrowser("the page at length", () => {
 
   test("after a restart of the server the page comes back by itself, with no message lost or doubled", async () => {
     const served = await servePostern({ GATEWAY_AUTH_TOKEN: "stays-the-same-over-restarts" });
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     served.model.otherwise((request) => ({ text: `answer ${request.messages.length}` }));
     await say(page, "one");
     await page
@@ -198,7 +187,7 @@ describeInBrowser("the page at length", () => {
 
   test("earlier turns of a long thread come in above, by keyboard too, and what is read stays where it is", async () => {
     const thread = await talkAtLength(served, 203);
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     const asked = page.locator(".asked");
     await page.goto(`${served.url}/#/chat/${thread}`);
     await expect.poll(() => asked.count()).toBe(200);
@@ -233,7 +222,7 @@ describeInBrowser("the page at length", () => {
     { width: 390, height: 844 },
   ])("of a long chat at $width × $height only the conversation scrolls", async (size) => {
     const thread = await talkAtLength(served, 30);
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     await page.setViewportSize(size);
     await page.goto(`${served.url}/#/chat/${thread}`);
     await expect.poll(() => page.locator(".asked").count()).toBe(30);
@@ -246,7 +235,7 @@ describeInBrowser("the page at length", () => {
   });
 
   test("threads can be searched, renamed and deleted", async () => {
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     await say(page, "apples are good");
     await page.getByText("ok", { exact: true }).waitFor();
     await page.getByRole("button", { name: "New chat" }).click();

@@ -1,26 +1,15 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import {
-  type BrowserPage,
   describeInBrowser,
+  openLink,
   openPage,
+  say,
   useBrowser,
 } from "../../../support/processes/browser.ts";
 import { type Served, servePostern } from "../../../support/processes/served.ts";
 import { fixture } from "../../../support/tools/components.ts";
 import { afterThisFile } from "../../../support/undo.ts";
-
-async function signedIn(served: Served, options: Parameters<typeof openPage>[0] = {}): Promise<BrowserPage> {
-  const page = await openPage(options);
-  await page.goto(served.link());
-  await page.getByLabel("Message").waitFor();
-  return page;
-}
-
-async function say(page: BrowserPage, text: string): Promise<void> {
-  await page.getByLabel("Message").fill(text);
-  await page.keyboard.press("Enter");
-}
 
 const CAPABILITIES = JSON.stringify({
   version: "1.2.3",
@@ -42,7 +31,7 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("the link signs in, the token leaves the address bar, and nothing in the page holds it", async () => {
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     const token = new URL(served.link()).searchParams.get("token") ?? "none";
     expect(page.url()).toBe(`${served.url}/`);
     expect(await page.content()).not.toContain(token);
@@ -63,7 +52,7 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("an answer streams in as Markdown, and is there again after a reload", async () => {
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     served.model.script({ text: ["Some **bold**", " text\n\n```js\nconst a", " = 1;\n```\n"], delay: 40 });
     await say(page, "Show me code");
     await page.locator("strong", { hasText: "bold" }).waitFor();
@@ -77,7 +66,7 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("an answer that is complete before its own request was answered is shown", async () => {
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     await page.route("**/api/chat/send", async (route) => {
       // The page reads the list of threads when it learns that a turn has ended.
       const ended = page.waitForRequest(/\/api\/threads\?/);
@@ -91,7 +80,7 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("stop ends a turn in the middle and says so", async () => {
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     served.model.script({ text: ["word1 ", "word2 ", "word3 "], end: "stall" });
     await say(page, "Talk for long");
     await page.getByText("word3 ").waitFor();
@@ -101,7 +90,7 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("a failed turn stays with its reason and can be tried again", async () => {
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     served.model.script({ status: 400 }, { text: "Better now" });
     await say(page, "Go");
     await page.getByRole("button", { name: "Try again" }).click();
@@ -109,7 +98,7 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("a tool call is a card that tells what was called, with what and what came back", async () => {
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     served.model.script(
       { calls: [{ name: "memory_write", arguments: { path: "notes/bike.md", text: "The bike is red" } }] },
       { text: "Noted." },
@@ -125,7 +114,7 @@ describeInBrowser("the page in a browser", () => {
   });
 
   test("a tool is installed from two dropped files, its grants shown first; a secret too short to hide is warned of; a call that may write asks, and runs once allowed", async () => {
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     await page.goto(`${served.url}/#/tools`);
     await page.getByRole("button", { name: "Add a tool" }).click();
     await page.getByLabel("The component and its capabilities file").setInputFiles([
@@ -161,7 +150,7 @@ describeInBrowser("the page in a browser", () => {
   test("markup in an answer, a tool's output or a title does nothing", async () => {
     const attack =
       '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>[x](javascript:window.hacked=1)';
-    const page = await signedIn(served);
+    const page = await openLink(served.link());
     served.model.script(
       { calls: [{ name: "memory_write", arguments: { path: "x.md", text: attack } }] },
       { calls: [{ name: "memory_read", arguments: { path: "x.md" } }] },

@@ -4,6 +4,7 @@ import {
   type BrowserPage,
   describeInBrowser,
   openPage,
+  say,
   useBrowser,
 } from "../../../support/processes/browser.ts";
 import { openUpstream } from "../../../support/servers/upstream.ts";
@@ -18,10 +19,9 @@ async function openChat(page: BrowserPage) {
   const model = await scriptedModel();
   const gateway = await openGateway({ model, variables: { MEMORY_VECTORS: "false" } });
   await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-  const say = async (answer: string) => {
+  const draw = async (answer: string) => {
     model.script({ text: answer });
-    await page.getByLabel("Message", { exact: true }).fill("Draw");
-    await page.keyboard.press("Enter");
+    await say(page, "Draw");
   };
   const frame = async () => {
     await page.locator(".diagram.drawn").first().waitFor();
@@ -29,7 +29,7 @@ async function openChat(page: BrowserPage) {
     if (!found) throw new Error("there is no frame");
     return found;
   };
-  return { gateway, say, frame };
+  return { gateway, draw, frame };
 }
 
 /** Attempts to reach the page or the network from inside of the frame; each returns what it got. */
@@ -52,15 +52,15 @@ describeInBrowser("diagrams", () => {
     const page = await openPage();
     const asked: string[] = [];
     page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-    const { say, frame } = await openChat(page);
+    const { draw, frame } = await openChat(page);
     expect(asked).not.toContain("/diagram.html");
-    await say(fence(FLOW));
+    await draw(fence(FLOW));
     expect(await (await frame()).locator("svg").textContent()).toContain("Message");
     expect(await page.locator("iframe").getAttribute("sandbox")).toBe("allow-scripts");
     await page.getByRole("button", { name: "Source" }).click();
     await page.getByText("A[Message] --> B[Answer]").waitFor();
     // What cannot be drawn is shown as it was written.
-    await say(fence("graph LR\n  A --> --> B"));
+    await draw(fence("graph LR\n  A --> --> B"));
     await page.locator(".diagram.undrawn").getByText("A --> --> B").waitFor();
     expect(page.complaints).toEqual([]);
   });
@@ -69,8 +69,8 @@ describeInBrowser("diagrams", () => {
     const page = await openPage();
     const upstream = await openUpstream();
     afterThisTest(upstream.close);
-    const { gateway, say, frame } = await openChat(page);
-    await say(fence(FLOW));
+    const { gateway, draw, frame } = await openChat(page);
+    await draw(fence(FLOW));
     const inside = await frame();
     expect(await inside.evaluate("origin")).toBe("null");
     for (const attempt of REACHES(`http://127.0.0.1:${upstream.port}`)) {
@@ -102,10 +102,10 @@ describeInBrowser("diagrams", () => {
     ["the end of the script", "graph LR\n  A[</script><script>parent.hacked=1</script>]"],
   ])("%s in a source does nothing", async (_, source) => {
     const page = await openPage();
-    const { say } = await openChat(page);
+    const { draw } = await openChat(page);
     const upstream = await openUpstream();
     afterThisTest(upstream.close);
-    await say(fence(source.replace("UPSTREAM", `http://127.0.0.1:${upstream.port}`)));
+    await draw(fence(source.replace("UPSTREAM", `http://127.0.0.1:${upstream.port}`)));
     await page.locator(".diagram:is(.drawn, .undrawn)").waitFor();
     for (const node of (await page.frames().at(-1)?.locator(".node").all()) ?? [])
       await node.click({ timeout: 2000 }).catch(() => {});

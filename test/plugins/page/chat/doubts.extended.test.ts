@@ -5,6 +5,7 @@ import {
   type BrowserPage,
   describeInBrowser,
   openPage,
+  say,
   useBrowser,
 } from "../../../support/processes/browser.ts";
 import { scriptedModel, type TestTool } from "../../../support/services/agent.ts";
@@ -20,11 +21,13 @@ async function openOffice(page: BrowserPage, tools: Readonly<Record<string, Test
   const variables = { TOOL_APPROVALS: "*=allow", MEMORY_VECTORS: "false" };
   const gateway = await openGateway({ model, tools: { ...desk(sent), ...tools }, variables });
   await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-  const say = async (text: string) => {
-    await page.getByLabel("Message").fill(text);
-    await page.keyboard.press("Enter");
+  return {
+    model,
+    sent,
+    gateway,
+    say: (text: string) => say(page, text),
+    card: page.getByRole("region", { name: "Approval" }),
   };
-  return { model, sent, gateway, say, card: page.getByRole("region", { name: "Approval" }) };
 }
 
 async function expectAccessible(page: BrowserPage): Promise<void> {

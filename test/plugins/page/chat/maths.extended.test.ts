@@ -1,7 +1,7 @@
 /** Formulas in answers, drawn by the browser. */
 import { expect, test } from "vitest";
 import { findBarriers } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, say, useBrowser } from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
@@ -25,12 +25,7 @@ describeInBrowser("formulas", () => {
   test("are drawn as MathML, prices and code left alone, and bring nothing along that is no formula", async () => {
     const model = await scriptedModel();
     const gateway = await openGateway({ model, variables: { MEMORY_VECTORS: "false" } });
-    const page = await openPage({ width: 390 });
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    const say = async (text: string) => {
-      await page.getByLabel("Message").fill(text);
-      await page.keyboard.press("Enter");
-    };
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, undefined, { width: 390 });
     model.script({
       text: [
         "Area $\\frac{a}{b}$ and \\(\\sqrt{x}\\) for $5 and $10, `$y$`:\n\n$$\\int_0^1 x^2 \\, dx = ",
@@ -38,7 +33,7 @@ describeInBrowser("formulas", () => {
         `\n$$${"a_{1}+".repeat(60)}b$$\n\n[link](https://example.com/$x$) הגשר פתוח\n\nשלום, this way.\n\n| a | b |\n|:-:|--:|\n| $x$ | 2 |`,
       ],
     });
-    await say("Show me maths");
+    await say(page, "Show me maths");
     await page.locator("math mfrac").waitFor();
     await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
     await expect.poll(() => page.locator("math").count()).toBe(5);
@@ -59,7 +54,7 @@ describeInBrowser("formulas", () => {
     expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
 
     model.script({ text: `${ATTACKS.map((tex) => `$$${tex}$$`).join("\n\n")}\n\n$z$ done` });
-    await say("Now attack");
+    await say(page, "Now attack");
     await page.getByText("done").last().waitFor();
     await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
     expect(await page.evaluate("window.hacked")).toBeUndefined();

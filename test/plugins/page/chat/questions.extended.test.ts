@@ -2,7 +2,13 @@
 import { expect, test } from "vitest";
 import type { Reply } from "../../../../kernel/plugin.ts";
 import { findBarriers } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import {
+  describeInBrowser,
+  type openPage,
+  openSignedIn,
+  say,
+  useBrowser,
+} from "../../../support/processes/browser.ts";
 import { scriptedModel, type TestTool } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
@@ -78,10 +84,8 @@ describeInBrowser("a question of a tool's server", () => {
       { text: "That is done." },
     );
     const gateway = await openGateway({ model, tools: shop(heard) });
-    const page = await openPage(options);
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").fill("Order pears");
-    await page.keyboard.press("Enter");
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, undefined, options);
+    await say(page, "Order pears");
     const form = page.getByRole("form", { name: "A question from shop" });
     await form.waitFor();
     return { page, form };

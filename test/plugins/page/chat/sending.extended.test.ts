@@ -5,6 +5,7 @@ import {
   type BrowserPage,
   describeInBrowser,
   openPage,
+  say,
   useBrowser,
 } from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
@@ -40,11 +41,7 @@ describeInBrowser("on the chat page", () => {
     await prepare?.(page);
     await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
     await page.getByLabel("Message").waitFor();
-    const say = async (text: string) => {
-      await page.getByLabel("Message").fill(text);
-      await page.keyboard.press("Enter");
-    };
-    return { model, page, say };
+    return { model, page, say: (text: string) => say(page, text) };
   }
 
   test("a message sent before the socket is open gets its answer shown", async () => {

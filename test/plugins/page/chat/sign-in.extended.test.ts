@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import tools from "../../../../host/plugin.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, say, useBrowser } from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 import { bombIn, install } from "../../../support/tools/tool-host.ts";
@@ -42,10 +42,8 @@ describeInBrowser("a call that lacks its credential", () => {
     const host = await gateway.service.service("toolHost").open();
     await install(host, "example", await bombIn(0), CAPABILITIES);
     model.script({ calls: [{ name: "example", arguments: {} }] }, { text: "That was it." });
-    const page = await openPage();
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").fill("Ask Example");
-    await page.keyboard.press("Enter");
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN);
+    await say(page, "Ask Example");
     const card = page.getByRole("region", { name: "Sign-in of a tool" });
     await card.getByText("Make one under Settings.").waitFor();
     expect(await card.getByRole("link").getAttribute("href")).toBe("https://example.org/tokens");

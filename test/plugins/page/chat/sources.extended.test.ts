@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../../support/clone.ts";
 import { temporaryFolder } from "../../../support/home.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openLink, say, useBrowser } from "../../../support/processes/browser.ts";
 import { postern } from "../../../support/processes/postern.ts";
 import { servePostern } from "../../../support/processes/served.ts";
 import { listen } from "../../../support/servers/listening.ts";
@@ -28,9 +28,7 @@ describeInBrowser("the sources of an answer", () => {
     const args = ["tool", "install", wasm, "--capabilities", capabilities, "--name", "read-page", "--yes"];
     const { stdout } = await postern(args, { env: { ...env, POSTERN_HOME: served.home } });
     expect(stdout).toContain("may read any public web page, without credentials");
-    const page = await openPage();
-    await page.goto(served.link());
-    await page.getByLabel("Message").waitFor();
+    const page = await openLink(served.link());
     return { place, url: `http://${place}/news`, served, page };
   }
 
@@ -42,8 +40,7 @@ describeInBrowser("the sources of an answer", () => {
         text: "They overtook gas: [click here](https://elsewhere.example/x), or see <https://open.example/> and [https://bank.example/?evil.example](https://evil.example/).",
       },
     );
-    await page.getByLabel("Message").fill(`What does ${url} say about batteries?`);
-    await page.keyboard.press("Enter");
+    await say(page, `What does ${url} say about batteries?`);
     const link = page.getByRole("region", { name: "Sources" }).getByRole("link");
     await link.waitFor();
     expect(await link.textContent()).toBe("Grid batteries overtake gas peakers for the first time");
@@ -78,8 +75,7 @@ describeInBrowser("the sources of an answer", () => {
       { calls: [{ name: "read-page", arguments: { url: `http://${place}/collect?code=884107` } }] },
       { text: "They overtook gas." },
     );
-    await page.getByLabel("Message").fill(`My door code is 884107. What does ${url} say about batteries?`);
-    await page.keyboard.press("Enter");
+    await say(page, `My door code is 884107. What does ${url} say about batteries?`);
     await page.getByRole("button", { name: /deny/i }).click();
     const link = page.getByRole("region", { name: "Sources" }).getByRole("link");
     await link.waitFor();

@@ -1,7 +1,7 @@
 /** What an answer delegated, as the chat shows it while it runs. */
 import { expect, test } from "vitest";
 import { findBarriers } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openPage, say, useBrowser } from "../../../support/processes/browser.ts";
 import type { ChatRequest } from "../../../support/servers/model-server.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
@@ -32,8 +32,7 @@ describeInBrowser("delegated tasks", () => {
       };
     });
     await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message", { exact: true }).fill("Split it");
-    await page.keyboard.press("Enter");
+    await say(page, "Split it");
     const tree = page.getByRole("region", { name: "Delegated" });
     const line = (title: string) => tree.getByRole("listitem").filter({ hasText: title });
     await line("Quick part").getByText("completed").waitFor();

@@ -1,7 +1,14 @@
 /** What can be done without a mouse, and where the reader is kept. */
 import { expect, test } from "vitest";
 import { findBarriers } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, openUserMenu, useBrowser } from "../../../support/processes/browser.ts";
+import {
+  describeInBrowser,
+  openPage,
+  openSignedIn,
+  openUserMenu,
+  say,
+  useBrowser,
+} from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
@@ -94,15 +101,10 @@ describeInBrowser("keys on the page", () => {
   test("Esc stops the answer, but not where it closes something; a reader who scrolled up is told of a new answer and taken to it", async () => {
     const model = await scriptedModel();
     const gateway = await openGateway({ model, variables: { MEMORY_VECTORS: "false" } });
-    const page = await openPage();
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN);
     const box = page.getByLabel("Message");
-    const say = async (text: string) => {
-      await box.fill(text);
-      await page.keyboard.press("Enter");
-    };
     model.script({ text: ["word1 ", "word2 "], end: "stall" });
-    await say("Talk");
+    await say(page, "Talk");
     await page.getByText("word2").waitFor();
     await page.keyboard.press("Control+k");
     await page.getByRole("dialog").waitFor();
@@ -119,7 +121,7 @@ describeInBrowser("keys on the page", () => {
     await page.getByText("stopped", { exact: true }).waitFor();
 
     model.script({ text: "A long story.\n\n".repeat(200) });
-    await say("Tell me a story");
+    await say(page, "Tell me a story");
     await expect.poll(() => page.getByText("A long story.").count()).toBe(200);
     await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
     const talk = page.getByRole("region", { name: "Conversation" });

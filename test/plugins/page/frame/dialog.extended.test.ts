@@ -1,7 +1,7 @@
 /** The page's own questions, where a browser's would stop it. */
 import { expect, test } from "vitest";
 import { findBarriers } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, useBrowser } from "../../../support/processes/browser.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
 describeInBrowser("a dialog of the page", () => {
@@ -9,10 +9,7 @@ describeInBrowser("a dialog of the page", () => {
 
   test("asks before something is deleted: Esc and Cancel leave it, the keyboard stays inside, and the focus goes back", async () => {
     const gateway = await openGateway({ variables: { MEMORY_VECTORS: "false" } });
-    const page = await openPage();
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
-    await page.goto(`${gateway.url}/#/memory`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, "memory");
     const focused = () => page.evaluate("document.activeElement.textContent || document.activeElement.name");
 
     await page.getByRole("button", { name: "New file" }).click();

@@ -8,6 +8,7 @@ import {
   openPage,
   openSignedIn,
   openUserMenu,
+  say,
   useBrowser,
 } from "../../../support/processes/browser.ts";
 import type { ModelServer } from "../../../support/servers/model-server.ts";
@@ -80,8 +81,7 @@ describeInBrowser("the first view", () => {
     await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
     await expectNoFaults(page);
     model.script({ text: "Roses are red." });
-    await page.getByLabel("Message", { exact: true }).fill("Write me a poem");
-    await page.keyboard.press("Enter");
+    await say(page, "Write me a poem");
     await page.getByText("Roses are red.").waitFor();
     expect(await way.count()).toBe(0);
     expect(page.complaints).toEqual([]);

@@ -1,7 +1,13 @@
 /** The page as an app: what installs it, what it shows without the service, and what it tells somebody who is elsewhere. */
 import { expect, test } from "vitest";
 import { findBarriers } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, openUserMenu, useBrowser } from "../../../support/processes/browser.ts";
+import {
+  describeInBrowser,
+  openPage,
+  openUserMenu,
+  say,
+  useBrowser,
+} from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
@@ -85,13 +91,9 @@ describeInBrowser("the page as an app", () => {
         constructor(title, { body }) { window.shown.push([title, body]); } close() {} };
       Object.defineProperty(document, "hidden", { get: () => window.isHidden });`);
     await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    const say = async (text: string) => {
-      await page.getByLabel("Message").fill(text);
-      await page.keyboard.press("Enter");
-    };
     const answerSlowly = async (text: string, seconds: number) => {
       model.script({ calls: [{ name: "slow", arguments: {} }] }, { text });
-      await say("Take your time");
+      await say(page, "Take your time");
       await page.locator(".call", { hasText: "running" }).waitFor();
       await page.clock.fastForward(seconds * 1000);
       finish();
@@ -112,7 +114,7 @@ describeInBrowser("the page as an app", () => {
       .poll(() => page.evaluate("window.shown"))
       .toEqual([["The answer is ready", "Take your time"]]);
     model.script({ calls: [{ name: "mail", arguments: { to: "bob" } }] });
-    await say("Write to bob");
+    await say(page, "Write to bob");
     await page.getByText("Mail? You did not ask for this, or not again.").waitFor();
     await expect.poll(() => page.evaluate("window.shown[1]")).toEqual(["Waiting for you", "Take your time"]);
     model.script({ text: "not sent" });

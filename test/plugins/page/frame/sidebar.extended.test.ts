@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { findBarriers } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, useBrowser } from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
@@ -16,8 +16,7 @@ describeInBrowser("the sidebar", () => {
     for (let at = 1; at <= 120; at++)
       await gateway.ask("/api/chat", { method: "POST", body: { message: `Thread ${at}` } });
 
-    const page = await openPage();
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN);
     const threads = page.getByRole("navigation", { name: "Threads" });
     const links = threads.getByRole("link");
     await expect.poll(() => links.count()).toBe(50);

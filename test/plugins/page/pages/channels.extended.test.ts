@@ -5,7 +5,7 @@ import messaging from "../../../../plugins/messaging/plugin.ts";
 import slackPlugin from "../../../../plugins/slack/plugin.ts";
 import telegramPlugin from "../../../../plugins/telegram/plugin.ts";
 import { findFaults } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, useBrowser } from "../../../support/processes/browser.ts";
 import { directOf, startSlack } from "../../../support/servers/slack.ts";
 import { startTelegram } from "../../../support/servers/telegram.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
@@ -30,10 +30,7 @@ describeInBrowser("the channels page", () => {
     slack.say(ANN, "It is me, Ann");
     await slack.until(() => slack.answers(directOf(ANN))[0]);
 
-    const page = await openPage({ width: 1280 });
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
-    await page.goto(`${gateway.url}/#/channels`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, "channels", { width: 1280 });
     const request = page.getByRole("region", { name: "Request of U0ANN Name" });
     await request.getByText("It is me, Ann").waitFor();
     await page.getByText("@postern in The Team").waitFor();
@@ -65,10 +62,7 @@ describeInBrowser("the channels page", () => {
       plugins: [messaging, telegramPlugin] as readonly AnyPlugin[],
       variables: { TELEGRAM_API_URL: telegram.url, MEMORY_VECTORS: "false" },
     });
-    const page = await openPage({ width: 1280 });
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
-    await page.goto(`${gateway.url}/#/channels`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, "channels", { width: 1280 });
     await page.getByText("Set Telegram up…").click();
     const form = page.getByRole("form", { name: "Set Telegram up" });
     await form.getByText("@BotFather").first().waitFor();

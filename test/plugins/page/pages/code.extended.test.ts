@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import tools from "../../../../host/plugin.ts";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
-import { describeInBrowser, openSignedIn, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, say, useBrowser } from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 import { builtComponent, capabilitiesOf } from "../../../support/tools/shipped.ts";
@@ -55,8 +55,7 @@ describeInBrowser("code on the page", () => {
       { text: "The average was highest in February." },
     );
     await page.goto(`${gateway.url}/#/`);
-    await page.getByLabel("Message", { exact: true }).fill("Chart the monthly average of sales.csv");
-    await page.keyboard.press("Enter");
+    await say(page, "Chart the monthly average of sales.csv");
     await page.getByText("The average was highest in February.").waitFor();
     const picture = page.getByRole("img", { name: "Monthly average" });
     await picture.waitFor();

@@ -1,6 +1,6 @@
 /** The shortest way through Files: a file is dropped and looked at, an answer removes it, and the answer is undone. */
 import { expect, test } from "vitest";
-import { describeInBrowser, openSignedIn, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, say, useBrowser } from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
@@ -30,8 +30,7 @@ describeInBrowser("files on the page", () => {
       { text: "The file is gone." },
     );
     await page.goto(`${gateway.url}/#/`);
-    await page.getByLabel("Message", { exact: true }).fill("Delete /sales.csv");
-    await page.keyboard.press("Enter");
+    await say(page, "Delete /sales.csv");
     await page.getByRole("button", { name: "Undo what this answer changed" }).click();
     await page.getByText("Undone.", { exact: true }).waitFor();
     await page.goto(`${gateway.url}/#/files`);

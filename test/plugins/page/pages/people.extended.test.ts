@@ -2,7 +2,7 @@
 import type { Locator } from "playwright-core";
 import { expect, test } from "vitest";
 import { findFaults } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openPage, openSignedIn, useBrowser } from "../../../support/processes/browser.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
 describeInBrowser("the people page", () => {
@@ -11,10 +11,7 @@ describeInBrowser("the people page", () => {
   test("creates a token with a scope, shows it once with what to know, and says in words what it may use", async () => {
     const gateway = await openGateway({ variables: { MEMORY_VECTORS: "false" } });
     await gateway.addUser("ann");
-    const page = await openPage({ width: 390 });
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
-    await page.goto(`${gateway.url}/#/people`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, "people", { width: 390 });
     await page.getByRole("button", { name: "Create a token" }).click();
     // Nobody is chosen at first, so that a token is never the operator's by mistake.
     expect(await page.getByLabel("Whose").inputValue()).toBe("");
@@ -99,10 +96,7 @@ describeInBrowser("the people page", () => {
 
   test("invites somebody by a link that asks, signs one browser in, and is used up", async () => {
     const gateway = await openGateway({ variables: { MEMORY_VECTORS: "false" } });
-    const page = await openPage({ width: 390 });
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
-    await page.goto(`${gateway.url}/#/people`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, "people", { width: 390 });
     await page.getByRole("button", { name: "Invite" }).click();
     // By keyboard alone: the first field has the focus.
     await page.locator("input:focus").waitFor();

@@ -1,7 +1,7 @@
 /** The page where people see and change what the agent does on a schedule. */
 import { expect, test } from "vitest";
 import { findFaults } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, useBrowser } from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
@@ -12,10 +12,7 @@ describeInBrowser("the routines page", () => {
     const model = await scriptedModel();
     const mail = { writes: true, run: () => ({ status: "ok", output: "sent" }) as const };
     const gateway = await openGateway({ model, tools: { mail }, variables: { MEMORY_VECTORS: "false" } });
-    const page = await openPage({ width: 390 });
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
-    await page.goto(`${gateway.url}/#/routines`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, "routines", { width: 390 });
     await page.getByText("No routines yet").waitFor();
 
     await page.getByRole("button", { name: "Add a routine" }).click();

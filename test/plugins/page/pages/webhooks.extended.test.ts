@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
 import webhookPlugin from "../../../../plugins/webhook/plugin.ts";
 import { findFaults } from "../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, useBrowser } from "../../../support/processes/browser.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 import { client, completed } from "../../../support/services/webhook.ts";
@@ -34,10 +34,7 @@ describeInBrowser("the webhooks page", () => {
     const webhook = client(gateway.service.states.find(({ name }) => name === "webhook")?.detail ?? "");
     const held = (await webhook.post({ user_id: "ann", message: "It is me, ann" })).json.job_id;
 
-    const page = await openPage({ width: 390 });
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
-    await page.goto(`${gateway.url}/#/webhooks`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, "webhooks", { width: 390 });
     const card = page.getByRole("region", { name: "Pairing" });
     await card.getByText("It is me, ann").waitFor();
     await card.getByLabel("Account of webhook/ann").selectOption("ann");

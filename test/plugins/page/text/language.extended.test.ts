@@ -1,6 +1,6 @@
 /** The page in another language: the browser's preference, and what a person chose. */
 import { expect, test } from "vitest";
-import { describeInBrowser, openPage, openSignedIn, useBrowser } from "../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, useBrowser } from "../../../support/processes/browser.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
 
 describeInBrowser("the page's language", () => {
@@ -38,9 +38,7 @@ describeInBrowser("the page's language", () => {
 
   test("a page that is written from right to left is as wide as the screen", async () => {
     const gateway = await openGateway({ variables: { MEMORY_VECTORS: "false" } });
-    const page = await openPage({ width: 390 });
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, undefined, { width: 390 });
     for (const name of ["tools", "files", "memory", "routines", "usage", "people", "webhooks", "settings"]) {
       await page.goto(`${gateway.url}/#/${name}`);
       await page.getByRole("heading", { level: 1 }).waitFor();

@@ -4,7 +4,12 @@ import { openReceipts, type Receipt } from "../../../../../host/calls/receipts.t
 import tools from "../../../../../host/plugin.ts";
 import type { AnyPlugin } from "../../../../../kernel/plugin.ts";
 import { findFaults } from "../../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../../support/processes/browser.ts";
+import {
+  describeInBrowser,
+  openPage,
+  openSignedIn,
+  useBrowser,
+} from "../../../../support/processes/browser.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../../support/services/gateway.ts";
 import { bombIn, install, NOTHING } from "../../../../support/tools/tool-host.ts";
 
@@ -35,10 +40,7 @@ describeInBrowser("the tools page", () => {
     await destinations.add({ value: "bank.example" });
     const alice = await gateway.addUser("alice");
 
-    const page = await openPage({ width: 390 });
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
-    await page.goto(`${gateway.url}/#/tools`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, "tools", { width: 390 });
     const card = page.getByRole("region", { name: "Trusted destinations" });
     await card.waitFor();
     const rows = card.getByRole("listitem");

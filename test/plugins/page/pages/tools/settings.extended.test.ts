@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import tools from "../../../../../host/plugin.ts";
 import type { AnyPlugin } from "../../../../../kernel/plugin.ts";
 import { findFaults } from "../../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, useBrowser } from "../../../../support/processes/browser.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../../support/services/gateway.ts";
 import { fixture } from "../../../../support/tools/components.ts";
 import { install } from "../../../../support/tools/tool-host.ts";
@@ -43,10 +43,7 @@ describeInBrowser("the tools page", () => {
     await install(host, "notes", component, CAPABILITIES);
     const settingsOf = async () => (await host.catalog.find("notes"))?.choices.settings;
 
-    const page = await openPage({ width: 390 });
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
-    await page.goto(`${gateway.url}/#/tools`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, "tools", { width: 390 });
     await page.getByText("Details", { exact: true }).first().click();
     await page.getByText("Settings, sign-in and secrets (incomplete)").click();
     // The menu of the person has a language, too.

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestOf } from "../../../../../plugins/home/skills/bundle.ts";
 import { findFaults } from "../../../../support/processes/axe.ts";
-import { describeInBrowser, openPage, useBrowser } from "../../../../support/processes/browser.ts";
+import { describeInBrowser, openSignedIn, useBrowser } from "../../../../support/processes/browser.ts";
 import { testOnSqlite } from "../../../../support/run/engine.ts";
 import { OPERATOR_TOKEN, openGateway } from "../../../../support/services/gateway.ts";
 
@@ -52,10 +52,7 @@ describeInBrowser("the tools page", () => {
 
   test("lists skills with whose words they are and what they want", async () => {
     const gateway = await openWithSkills();
-    const page = await openPage({ width: 390 });
-    await page.goto(`${gateway.url}/?token=${OPERATOR_TOKEN}`);
-    await page.getByLabel("Message").waitFor();
-    await page.goto(`${gateway.url}/#/tools`);
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, "tools", { width: 390 });
     const card = page.getByRole("article", { name: "forms" });
     await card.getByText("Details", { exact: true }).click();
     await card.getByText("keeps only these tools: mail.").waitFor();
