@@ -1,12 +1,9 @@
 /** Four tasks of one answer beside one, with a model that takes half a second for each answer. */
-import { boot } from "../../kernel/kernel.ts";
-import { createLog } from "../../kernel/log/log.ts";
-import { createMask } from "../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
-import { Settings } from "../../kernel/settings/env.ts";
 import store from "../../plugins/store/plugin.ts";
 import { type ChatRequest, startModelServer } from "../support/servers/model-server.ts";
 import { agentPlugins } from "../support/services/agent-plugins.ts";
+import { bootBare } from "../support/services/bare-kernel.ts";
 import { atMost, type Bench, compare, interleave } from "./support/bench.ts";
 import { inFolder } from "./support/programs.ts";
 
@@ -29,15 +26,11 @@ export const bench: Bench = {
         const call = { name: "task_delegate", arguments: { task: "Think about it" } };
         return { text: "So.", calls: Array.from({ length: count }, () => call), delay: MODEL_MS };
       });
-      const mask = createMask();
-      const log = createLog("silent", mask, { pretty: false, write: () => {} });
-      const settings = new Settings({
+      const service = await bootBare([store as AnyPlugin, ...agentPlugins], home, {
         MODEL_BASE_URL: model.url,
         MODEL_NAME: "scripted",
         CHAT_TITLES: "false",
       });
-      const plugins = [store as AnyPlugin, ...agentPlugins];
-      const service = await boot({ plugins, settings, home, log, mask, version: "0.0.0" });
       const time = (count: number) => async () => {
         const input = { type: "message", text: `Delegate ${count}` } as const;
         const began = performance.now();

@@ -3,15 +3,12 @@ import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import hostPlugin from "../../host/plugin.ts";
-import { boot } from "../../kernel/kernel.ts";
-import { createLog } from "../../kernel/log/log.ts";
-import { createMask } from "../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../kernel/plugin.ts";
-import { Settings } from "../../kernel/settings/env.ts";
 import gatewayPlugin from "../../plugins/gateway/plugin.ts";
 import mcpPlugin from "../../plugins/mcp/plugin.ts";
 import storePlugin from "../../plugins/store/plugin.ts";
 import { agentPlugins } from "../support/services/agent-plugins.ts";
+import { bootBare } from "../support/services/bare-kernel.ts";
 import { fixture } from "../support/tools/components.ts";
 import { type Bench, compare, type Goal, interleave, median, single, within } from "./support/bench.ts";
 import { inFolder } from "./support/programs.ts";
@@ -43,22 +40,13 @@ async function openService(home: string) {
   const host = await openHost(home);
   await installAs(host, Object.values(TOOLS), await fixture("measured.wat"));
   await host.close();
-  const mask = createMask();
-  const variables = {
+  return bootBare(PLUGINS, home, {
     GATEWAY_PORT: "0",
     GATEWAY_AUTH_TOKEN: TOKEN,
     MODEL_PROVIDER: "builtin",
     TOOLS_SHIPPED: "false",
     // The limit of requests that write depends on this one.
     CHAT_RATE_LIMIT: "1000000",
-  };
-  return boot({
-    plugins: PLUGINS,
-    settings: new Settings(variables),
-    home,
-    log: createLog("error", mask, { pretty: false, write: () => {} }),
-    mask,
-    version: "0.0.0",
   });
 }
 

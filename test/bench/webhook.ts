@@ -5,12 +5,11 @@ import { setImmediate as breathe } from "node:timers/promises";
 import Koa from "koa";
 import { koaBody } from "koa-body";
 import { Pool } from "undici";
-import { boot, type Running } from "../../kernel/kernel.ts";
-import { createLog } from "../../kernel/log/log.ts";
-import { createMask } from "../../kernel/mask/mask.ts";
+import type { Running } from "../../kernel/kernel.ts";
 import type { Services } from "../../kernel/plugin.ts";
-import { Settings, type Variables } from "../../kernel/settings/env.ts";
+import type { Variables } from "../../kernel/settings/env.ts";
 import { countAnswers, submitUnderKills } from "../support/processes/kills.ts";
+import { bootBare } from "../support/services/bare-kernel.ts";
 import { SECRET, WEBHOOK_SETTINGS, webhookPlugins } from "../support/services/webhook-plugins.ts";
 import {
   atLeast,
@@ -38,10 +37,7 @@ const headers = { "content-type": "application/json", "x-webhook-secret": SECRET
 const body = JSON.stringify({ user_id: "ada", message: "What is 6 times 7?" });
 
 function bootIn(home: string, variables: Variables = {}): Promise<Running> {
-  const mask = createMask();
-  const log = createLog("silent", mask, { pretty: false, write: () => {} });
-  const settings = new Settings({ ...WEBHOOK_SETTINGS, ...variables });
-  return boot({ plugins: webhookPlugins, settings, home, log, mask, version: "0.0.0" });
+  return bootBare(webhookPlugins, home, { ...WEBHOOK_SETTINGS, ...variables });
 }
 
 /** Submissions a second, so many at once, over kept connections. */

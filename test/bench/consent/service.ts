@@ -4,16 +4,13 @@
  * every other one.
  */
 import host from "../../../host/plugin.ts";
-import { boot } from "../../../kernel/kernel.ts";
-import { createLog } from "../../../kernel/log/log.ts";
-import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin, JsonSchema, TurnRecord } from "../../../kernel/plugin.ts";
-import { Settings } from "../../../kernel/settings/env.ts";
 import store from "../../../plugins/store/plugin.ts";
 import { listenMcp } from "../../support/servers/mcp-listening.ts";
 import { startModelServer } from "../../support/servers/model-server.ts";
 import { text } from "../../support/servers/scripted-mcp.ts";
 import { agentPlugins } from "../../support/services/agent-plugins.ts";
+import { bootBare } from "../../support/services/bare-kernel.ts";
 import { inFolder } from "../support/programs.ts";
 
 export interface Step {
@@ -77,7 +74,6 @@ export function inService(
       })),
     );
     const model = await startModelServer();
-    const mask = createMask();
     const variables = {
       MODEL_BASE_URL: model.url,
       MODEL_NAME: "scripted",
@@ -90,14 +86,8 @@ export function inService(
       CHAT_TITLES: "false",
       STORE_SYNC: "normal",
     };
-    const kernel = await boot({
-      plugins: [store as AnyPlugin, host as AnyPlugin, ...agentPlugins],
-      settings: new Settings(variables, {}, mask.add),
-      home,
-      log: createLog("silent", mask, { pretty: false, write: () => {} }),
-      mask,
-      version: "0.0.0-bench",
-    });
+    const plugins = [store as AnyPlugin, host as AnyPlugin, ...agentPlugins];
+    const kernel = await bootBare(plugins, home, variables);
     const agent = kernel.service("agent");
     try {
       const mcp = kernel.service("mcpServers");

@@ -1,14 +1,11 @@
 /** The same cases in the real loop: a kernel, a scripted model server, and tools that answer what the case says. */
 
-import { boot } from "../../../kernel/kernel.ts";
-import { createLog } from "../../../kernel/log/log.ts";
-import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin, TurnInput, TurnRecord } from "../../../kernel/plugin.ts";
-import { Settings } from "../../../kernel/settings/env.ts";
 import store from "../../../plugins/store/plugin.ts";
 import { type ModelReply, startModelServer } from "../../support/servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "../../support/services/agent.ts";
 import { agentPlugins } from "../../support/services/agent-plugins.ts";
+import { bootBare } from "../../support/services/bare-kernel.ts";
 import { inFolder } from "../support/programs.ts";
 import { type Case, hostsOf, isAttack, outputOf, type Step, TOOLS } from "./play.ts";
 import { prepare, WINDOW } from "./ways.ts";
@@ -57,25 +54,14 @@ export function runAll(cases: readonly Case[], provenance: "ask" | "off"): Promi
         ? { text: summary }
         : (replies.shift() ?? { text: "Done." }),
     );
-    const mask = createMask();
-    const kernel = await boot({
-      plugins: [store as AnyPlugin, toolsPlugin(tools), ...agentPlugins],
-      settings: new Settings(
-        {
-          MODEL_BASE_URL: model.url,
-          MODEL_NAME: "scripted",
-          TOOL_APPROVALS: "*=allow",
-          PROVENANCE: provenance,
-          MODEL_CONTEXT_TOKENS: WINDOW,
-          TOOLS_OFFERED: "100",
-        },
-        {},
-        mask.add,
-      ),
-      home: folder,
-      log: createLog("silent", mask, { pretty: false, write: () => {} }),
-      mask,
-      version: "0.0.0-bench",
+    const plugins = [store as AnyPlugin, toolsPlugin(tools), ...agentPlugins];
+    const kernel = await bootBare(plugins, folder, {
+      MODEL_BASE_URL: model.url,
+      MODEL_NAME: "scripted",
+      TOOL_APPROVALS: "*=allow",
+      PROVENANCE: provenance,
+      MODEL_CONTEXT_TOKENS: WINDOW,
+      TOOLS_OFFERED: "100",
     });
     const agent = kernel.service("agent");
     const found = new Map<Case, Ran>();

@@ -7,11 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import WebSocket from "ws";
-import { boot } from "../../../kernel/kernel.ts";
-import { createLog } from "../../../kernel/log/log.ts";
-import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
-import { Settings } from "../../../kernel/settings/env.ts";
 import agentRoutesPlugin from "../../../plugins/agent/routes/plugin.ts";
 import gatewayPlugin from "../../../plugins/gateway/plugin.ts";
 import responsesPlugin from "../../../plugins/responses/plugin.ts";
@@ -19,6 +15,7 @@ import storePlugin from "../../../plugins/store/plugin.ts";
 import type { PostgresStore } from "../../../plugins/store/postgres/store.ts";
 import { startModelServer } from "../../support/servers/model-server.ts";
 import { agentPlugins } from "../../support/services/agent-plugins.ts";
+import { bootBare } from "../../support/services/bare-kernel.ts";
 import { openAgent } from "./agent.ts";
 import { compare, type Figure, median, type Progress, single, within } from "./bench.ts";
 import { openPostgres, SECRETS_KEY } from "./engines.ts";
@@ -81,15 +78,11 @@ export async function measureTrips(database: string, home: string, progress: Pro
   progress("round trips through the gateway");
   const model = await startModelServer();
   model.otherwise({ text: "A short answer of some words." });
-  const mask = createMask();
-  const running = await boot({
-    plugins: [storePlugin, ...agentPlugins, gatewayPlugin, agentRoutesPlugin, responsesPlugin] as AnyPlugin[],
-    settings: new Settings({ ...nodeSettings(database, model.url), GATEWAY_PORT: "0" }, {}, mask.add),
+  const running = await bootBare(
+    [storePlugin, ...agentPlugins, gatewayPlugin, agentRoutesPlugin, responsesPlugin] as AnyPlugin[],
     home,
-    mask,
-    log: createLog("error", mask, { pretty: false, write: (line) => void process.stderr.write(line) }),
-    version: "0.0.0-bench",
-  });
+    { ...nodeSettings(database, model.url), GATEWAY_PORT: "0" },
+  );
   try {
     const { url } = running.service("web");
     const store = running.service("store") as PostgresStore;

@@ -1,14 +1,11 @@
 /** A real agent with the provenance plugin, a model that makes every call of an attack, and tools that note what they were given. */
-import { boot } from "../../../kernel/kernel.ts";
-import { createLog } from "../../../kernel/log/log.ts";
-import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin, TurnRecord } from "../../../kernel/plugin.ts";
-import { Settings } from "../../../kernel/settings/env.ts";
 import store from "../../../plugins/store/plugin.ts";
 import { inFolder } from "../../bench/support/programs.ts";
 import { startModelServer } from "../../support/servers/model-server.ts";
 import { type TestTool, toolsPlugin } from "../../support/services/agent.ts";
 import { agentPlugins } from "../../support/services/agent-plugins.ts";
+import { bootBare } from "../../support/services/bare-kernel.ts";
 import { type Code, codeTool } from "../../support/services/code-tool.ts";
 import type { Attack, Call } from "./attacker.ts";
 
@@ -71,25 +68,14 @@ export function withDesk<Result>(work: (attempt: Try) => Promise<Result>): Promi
       ring: note("ring", ["phone.test"], true, { number: text }),
       run_code: codeTool(codes),
     };
-    const mask = createMask();
-    const kernel = await boot({
-      plugins: [store as AnyPlugin, toolsPlugin(tools), ...agentPlugins],
-      settings: new Settings(
-        {
-          MODEL_BASE_URL: model.url,
-          MODEL_NAME: "scripted",
-          TOOL_APPROVALS: "*=allow",
-          TOOLS_OFFERED: "100",
-          CHAT_TITLES: "false",
-          STORE_SYNC: "normal",
-        },
-        {},
-        mask.add,
-      ),
-      home: folder,
-      log: createLog("silent", mask, { pretty: false, write: () => {} }),
-      mask,
-      version: "0.0.0-fuzz",
+    const plugins = [store as AnyPlugin, toolsPlugin(tools), ...agentPlugins];
+    const kernel = await bootBare(plugins, folder, {
+      MODEL_BASE_URL: model.url,
+      MODEL_NAME: "scripted",
+      TOOL_APPROVALS: "*=allow",
+      TOOLS_OFFERED: "100",
+      CHAT_TITLES: "false",
+      STORE_SYNC: "normal",
     });
     const agent = kernel.service("agent");
     let count = 0;
