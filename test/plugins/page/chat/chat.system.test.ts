@@ -123,7 +123,7 @@ describeInBrowser("the page in a browser", () => {
     ]);
     await page.getByText("may POST https://api.example.com/v1/*").waitFor();
     await page.getByRole("button", { name: "Install", exact: true }).click();
-    await page.getByRole("heading", { name: /^prober 1\.2\.3/ }).waitFor();
+    await page.getByRole("heading", { name: /prober 1\.2\.3/ }).waitFor();
     await page.getByRole("article", { name: "prober" }).getByText("Details", { exact: true }).click();
 
     await page.getByText("Sign-in and secrets").click();
