@@ -1,7 +1,4 @@
-/**
- * `npm run test:kills -- telegram --rounds 200`: the service is killed with `kill -9` so many times while people write in that chat.
- * Fails where a message was never answered. What was answered twice is counted: not every chat service can tell.
- */
+/** `npm run test:kills -- telegram --rounds 200`: kills the service while people write, and fails if a message gets no answer. */
 import { parseArgs } from "node:util";
 import { type ChatUnderKills, describeKills, killRounds } from "./support/processes/chat-kills.ts";
 import { emailUnderKills } from "./support/services/email-kills.ts";

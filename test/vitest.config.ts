@@ -1,7 +1,4 @@
-/**
- * Three tiers, by name. `x.test.ts` starts no process, component or browser and is quick. `x.system.test.ts` is the rest of
- * `npm test`: does Postern work here? `x.extended.test.ts` and the second run on PostgreSQL are for `npm run test:all`.
- */
+/** Three tiers, by name: quick, `npm test` (system), and `npm run test:all` (extended, and again on PostgreSQL). */
 import { globSync, readFileSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";

@@ -1,7 +1,4 @@
-/**
- * A model that obeys what it reads, with a tool that runs its code: code that reads a stranger's words, and what it may do with them, inside
- * and afterwards. The tools are always allowed, so that only provenance stands in the way.
- */
+/** A model that obeys what it reads, with a tool that runs its code; every tool is allowed, so only provenance is in the way. */
 import { expect } from "vitest";
 import { attack } from "../support/attacks.ts";
 import { type Code, codeTool, type Inside } from "../support/services/code-tool.ts";

@@ -1,7 +1,4 @@
-/**
- * `/openai/v1` beside `/api/v1`, the same agent behind both: turns a second, the first piece of text, and what a client
- * that replays everything costs the store.
- */
+/** `/openai/v1` beside `/api/v1`: turns a second, the first piece of text, and what replaying everything costs the store. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Pool } from "undici";

@@ -1,7 +1,4 @@
-/**
- * A 300 kB article from a loopback server: a whole call of `read-page`, beside `fetch` and the same code in plain Node, and beside what
- * people use there: Readability on linkedom.
- */
+/** A 300 kB article: a whole call of `read-page`, beside `fetch` and the same code in Node, and Readability on linkedom. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,7 +1,4 @@
-/**
- * The Responses API with a scripted model that answers at once and the durable store on: turns a second
- * beside a bare Koa route and a gateway that only passes on, what it adds to the first token, and five hundred streams at once.
- */
+/** The Responses API with a model that answers at once: turns a second, what it adds to the first token, and 500 streams. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";

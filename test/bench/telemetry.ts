@@ -1,7 +1,4 @@
-/**
- * What being watched costs a turn: with nothing, with metrics, and with every turn traced to a collector. The middle is what
- * a turn pays; the mean has also what is paid once for many: handing over a batch, counting what was noted.
- */
+/** What being watched costs a turn: with nothing, with metrics, and traced. The mean has what is paid once for many. */
 import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";

@@ -1,7 +1,4 @@
-/**
- * Tool calls beside what people would use instead: the same guest everywhere, once as WebAssembly and once as JavaScript, that gives
- * back what it was given, asks a server, or computes.
- */
+/** Tool calls beside what people would use instead: the same guest everywhere, as WebAssembly and as JavaScript. */
 import { fixture } from "../support/tools/components.ts";
 import {
   type Contestant,

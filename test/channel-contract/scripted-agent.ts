@@ -1,7 +1,4 @@
-/**
- * An agent that says what a test scripts, with every service that the real one offers. Turns are kept
- * and end as the vocabulary promises: `started` first, exactly one of `done` or `failed` last.
- */
+/** An agent that says what a test scripts, with every service of the real one. Turns end as the vocabulary promises. */
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { Fault } from "../../kernel/fault.ts";

@@ -1,7 +1,4 @@
-/**
- * `npm run fuzz -- <target> [--runs N] [--seed S] [--workers W]`: tries new inputs, and keeps the smallest that fails in
- * test/corpus. Each worker is a process with its part of the runs and the next seed.
- */
+/** `npm run fuzz -- <target> [--runs N] [--seed S] [--workers W]`: keeps the smallest input that fails in test/corpus. */
 import { fork } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";

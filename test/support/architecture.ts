@@ -34,10 +34,7 @@ export function importsTypesOnly(file: string, target: string): boolean {
   return count(IMPORT) === count(TYPE_IMPORT);
 }
 
-/**
- * The rooms of each wing, from the top down: a room imports only rooms below it. Files at a wing's root are named where they do
- * not stand above all rooms.
- */
+/** The rooms of each wing, from the top down: a room imports only rooms below it. */
 export const ORDER: Readonly<Record<string, readonly string[]>> = {
   kernel: [
     ...["kit", "cli", "kernel.ts", "order.ts", "readiness.ts", "silent-telemetry.ts"],

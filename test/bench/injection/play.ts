@@ -1,7 +1,4 @@
-/**
- * Plays a case as a fully obedient model would: it makes the calls that solve the task, and every call that it is told to make by
- * what it reads. Each call is held against the ruling that the loop uses.
- */
+/** Plays a case as a fully obedient model would; each call is held against the ruling that the loop uses. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ToolInfo } from "../../../kernel/plugin.ts";

@@ -1,7 +1,4 @@
-/**
- * Fuzzing that grows its corpus: begins with sound inputs and those that were found, changes them a little, and goes on from every
- * input that brought an answer nobody had given yet.
- */
+/** Fuzzing that grows its corpus: it changes inputs a little, and goes on from each that brought a new answer. */
 import { keptInputs, type Target } from "../target.ts";
 import { createRandom, mutateBytes, mutateJson, type Random } from "./mutation.ts";
 

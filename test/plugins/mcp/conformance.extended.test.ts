@@ -1,7 +1,4 @@
-/**
- * The official conformance suite of the protocol against a real service. A plugin of a third party offers the tools, prompts and
- * resources of fixed names that its scenarios want.
- */
+/** The protocol's official conformance suite against a real service, with a plugin of what its scenarios want. */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,4 @@
-/**
- * Inbox, turns and outbox through random schedules of messages, crashes, doubled deliveries, slow sends, lost answers and takeovers, on
- * both engines. A failure prints its plan, whose seed says everything.
- */
+/** Inbox, turns and outbox through random schedules of failures, on both engines. A failure prints its plan and seed. */
 import { test } from "vitest";
 import { describeEngines } from "../../support/processes/engines.ts";
 import { emptyDatabase } from "../../support/processes/postgres/database.ts";

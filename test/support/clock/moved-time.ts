@@ -1,7 +1,4 @@
-/**
- * Time that a test can move. The clock runs on as the machine's does, but `advance` sets it forward, and every timer that falls
- * due in between fires in its order, at its own moment. It replaces the timers and clocks of this process.
- */
+/** Time that a test can move: `advance` fires every timer that falls due in between in its order, at its own moment. */
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 

@@ -1,7 +1,4 @@
-/**
- * The command line in the test's own process, through the same `main`: its environment, folder, input and output are
- * swapped while a command runs. A process of its own would load the whole program again for each command.
- */
+/** The command line in the test's own process, through the same `main`: a process would load the whole program again. */
 import { Readable } from "node:stream";
 
 export interface Typed {

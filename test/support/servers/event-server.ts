@@ -1,7 +1,4 @@
-/**
- * A server that answers every POST with the next list of server-sent events, for the providers that do not speak chat
- * completions. An answer may be a refusal instead.
- */
+/** A server that answers every POST with the next list of server-sent events, or with a refusal. */
 import { createServer } from "node:http";
 import { listen } from "./listening.ts";
 

@@ -1,7 +1,4 @@
-/**
- * Debian's Dovecot and Exim on loopback, where they are installed: mailboxes, and a server that takes mail for them. Both run as
- * an ordinary user, with their files in a folder of the test. The server vouches for its guests' domains as DMARC would.
- */
+/** Debian's Dovecot and Exim on loopback, as an ordinary user. The server vouches for its guests' domains as DMARC would. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";

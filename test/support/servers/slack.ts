@@ -1,7 +1,4 @@
-/**
- * A Slack of the test's own, after the published documentation of its Web API, Events API and socket mode. It escapes text,
- * keeps metadata, sends again what was not acknowledged, and misbehaves as the test asks.
- */
+/** A Slack of the test's own, after its published documentation, which misbehaves as the test asks. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

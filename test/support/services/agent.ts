@@ -17,10 +17,7 @@ import { agentPlugins } from "./agent-plugins.ts";
 import { type BootedKernel, bootKernel } from "./kernel.ts";
 
 export interface TestTool extends Partial<Omit<ToolInfo, "name">> {
-  /**
-   * `raw` is the text of the params as it was handed over; `checkAddress` is asked before each request; `innerCall` makes calls of
-   * other tools.
-   */
+  /** `raw`: the params as handed over; `checkAddress` is asked before each request; `innerCall` makes calls of other tools. */
   run(
     params: unknown,
     signal: AbortSignal | undefined,

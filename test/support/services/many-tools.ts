@@ -1,7 +1,4 @@
-/**
- * Three hundred tools of twenty MCP servers, as alike as such tools are, and messages with the tool that each is about. The
- * words of a message are a person's, not the description's.
- */
+/** Three hundred tools of twenty MCP servers, and messages with the tool that each is about, in a person's words. */
 import type { JsonSchema } from "../../../kernel/plugin.ts";
 import type { TestTool } from "./agent.ts";
 

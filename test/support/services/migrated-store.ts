@@ -1,7 +1,4 @@
-/**
- * A new home whose store has its tables already. Making them takes longer than most tests of a service: the first service of
- * each composition in a process makes them itself, and what its migrations made of an empty store is kept for the next.
- */
+/** A new home whose store has its tables: the first service of each composition makes them, and they are kept. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

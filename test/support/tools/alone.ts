@@ -23,10 +23,7 @@ const SQLITE_BUSY = 5;
 
 const turns = new Map<string, Promise<unknown>>();
 
-/**
- * Runs the work of this name while no other process does. The lock is the operating system's: it ends with the process. Each thing has its own name,
- * so that a process that builds many things keeps nobody waiting for all of them.
- */
+/** Runs the work of this name while no other process does. The lock is the operating system's: it ends with the process. */
 export function alone<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   // Within this process the turn is taken first: a process is never kept out by a lock that it has itself.
   const turn = (turns.get(name) ?? Promise.resolve()).then(async () => {

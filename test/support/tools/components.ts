@@ -1,7 +1,4 @@
-/**
- * The components of test/fixtures/components. Each is built from its source the first time it is wanted and then kept
- * by its digest: `.js` with the QuickJS toolchain, `.wat` as a core module, `.wit` as a world whose every export traps.
- */
+/** The components of test/fixtures/components, built when first wanted and kept by their digest. */
 import { hash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { cp, readdir } from "node:fs/promises";

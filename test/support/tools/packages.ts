@@ -1,7 +1,4 @@
-/**
- * Packages from npm that a few tests and benches need, each a package of its own, so that nobody who installs Postern or clones it
- * installs them too. They are installed into the cache folder of the tests when they are first needed.
- */
+/** Packages from npm that a few tests and benches need, installed into the tests' cache folder when first needed. */
 import { execFile } from "node:child_process";
 import { hash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";

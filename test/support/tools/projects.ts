@@ -28,10 +28,7 @@ export async function newProject(
   return join(cwd, "countdown");
 }
 
-/**
- * Answers the component of a project, which is built where no equal one was before: for tests of what was built, not of
- * building. The bundler leaves a process running, which the test's file must stop.
- */
+/** Returns the component of a project, built once. The bundler leaves a process running, which the test's file must stop. */
 export async function buildOnce(folder: string, engine: Engine): Promise<string> {
   const project = openProject(folder);
   const files = globSync("**", { cwd: folder, withFileTypes: true, exclude: ({ name }) => name === "dist" })

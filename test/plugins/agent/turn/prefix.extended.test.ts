@@ -1,7 +1,4 @@
-/**
- * Providers cache what a request begins with. So twenty turns with calls of tools, over midnight and while memory and missions change, make
- * requests of which each continues the one before, byte for byte, whatever channel they come by.
- */
+/** Twenty turns make requests of which each continues the one before, byte for byte, so that providers can cache them. */
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { AnyPlugin } from "../../../../kernel/plugin.ts";
 import email from "../../../../plugins/email/plugin.ts";
