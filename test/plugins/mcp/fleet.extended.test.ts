@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { expect, test } from "vitest";
 import { emptyDatabase } from "../../support/processes/postgres/database.ts";
 import { OPERATOR_TOKEN } from "../../support/services/gateway.ts";
-import { openMcp, type TestMcp, textOf } from "../../support/services/mcp.ts";
+import { openMcp, slowTool, type TestMcp, textOf } from "../../support/services/mcp.ts";
 import { afterThisTest } from "../../support/undo.ts";
 
 const done = { status: "ok" as const, output: "done" };
@@ -57,18 +57,7 @@ test("a session goes on at any node, and an answer reaches the node that asked",
 });
 
 test("a call is cancelled at any node, and an ended session has ended at all", async () => {
-  const started = Promise.withResolvers<void>();
-  const aborted = Promise.withResolvers<void>();
-  const slow = {
-    run: (_: unknown, signal: AbortSignal | undefined) =>
-      new Promise<typeof done>((resolve) => {
-        started.resolve();
-        signal?.addEventListener("abort", () => {
-          aborted.resolve();
-          resolve(done);
-        });
-      }),
-  };
+  const { tool: slow, started, aborted } = slowTool();
   const [one, two] = await openTwo({ tools: { slow } });
   const client = await spread(
     (message) => (message?.method === "tools/call" ? two : one),
@@ -76,10 +65,10 @@ test("a call is cancelled at any node, and an ended session has ended at all", a
   );
   const stop = new AbortController();
   const called = client.callTool({ name: "slow", arguments: {} }, { signal: stop.signal });
-  await started.promise;
+  await expect.poll(started).toBe(1);
   stop.abort();
   await expect(called).rejects.toThrow();
-  await aborted.promise;
+  await expect.poll(aborted).toBe(1);
 
   const transport = client.transport as StreamableHTTPClientTransport;
   const headers = {

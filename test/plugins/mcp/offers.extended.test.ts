@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { testOnSqlite } from "../../support/run/engine.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
-import { openMcp, REVISIONS, textOf } from "../../support/services/mcp.ts";
+import { openMcp, REVISIONS, slowTool, textOf } from "../../support/services/mcp.ts";
 
 const LEAN = { MEMORY_VECTORS: "false" };
 const done = { status: "ok" as const, output: "done" };
@@ -164,26 +164,15 @@ describe.each(REVISIONS)("%s", (revision) => {
   });
 
   test("cancelling ends the tool's call", async () => {
-    const aborted = Promise.withResolvers<void>();
-    const started = Promise.withResolvers<void>();
-    const slow = {
-      run: (_: unknown, signal: AbortSignal | undefined) =>
-        new Promise<typeof done>((resolve) => {
-          started.resolve();
-          signal?.addEventListener("abort", () => {
-            aborted.resolve();
-            resolve(done);
-          });
-        }),
-    };
+    const { tool: slow, started, aborted } = slowTool();
     const mcp = await openMcp({ tools: { slow } });
     const client = await mcp.client(revision);
     const stop = new AbortController();
     const called = client.callTool({ name: "slow", arguments: {} }, { signal: stop.signal });
-    await started.promise;
+    await expect.poll(started).toBe(1);
     stop.abort();
     await expect(called).rejects.toThrow();
-    await aborted.promise;
+    await expect.poll(aborted).toBe(1);
   });
 
   test("cancelling ends the turn", async () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { MIGRATIONS, OWNER } from "../../../plugins/mcp/tasks/rows.ts";
 import type { TestTool } from "../../support/services/agent.ts";
 import { OPERATOR_TOKEN } from "../../support/services/gateway.ts";
-import { openMcp, type TestMcp } from "../../support/services/mcp.ts";
+import { openMcp, slowTool, type TestMcp } from "../../support/services/mcp.ts";
 import { afterThisTest } from "../../support/undo.ts";
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
@@ -15,27 +15,6 @@ const SOON = { variables: { MCP_TASK_AFTER_SECS: "0.05" } };
 
 const ok = (output: string) => ({ status: "ok" as const, output });
 const quick: TestTool = { run: () => ok("at once") };
-
-/** It ends when the test says so. */
-function slow() {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  let started = 0;
-  let aborted = 0;
-  const tool: TestTool = {
-    async run(_params, signal) {
-      started += 1;
-      await new Promise<void>((done) => {
-        void promise.then(done);
-        signal?.addEventListener("abort", () => {
-          aborted += 1;
-          done();
-        });
-      });
-      return ok("in the end");
-    },
-  };
-  return { tool, finish: resolve, started: () => started, aborted: () => aborted };
-}
 
 let ids = 0;
 
@@ -82,7 +61,7 @@ const get = (mcp: TestMcp, taskId: string, options?: Parameters<typeof send>[3])
 
 describe("2026-07-28", () => {
   test("a call that takes long is answered with a task, which has the result in the end", async () => {
-    const { tool, finish } = slow();
+    const { tool, finish } = slowTool();
     const patient = await openMcp({ ...IN_AN_HOUR, tools: { quick } });
     expect((await call(patient, "quick")).result).toMatchObject({ resultType: "complete" });
     const mcp = await openMcp({ ...SOON, tools: { slow: tool } });
@@ -99,7 +78,7 @@ describe("2026-07-28", () => {
   });
 
   test("a client that does not know tasks waits, and cannot ask about any", async () => {
-    const { tool, finish, started } = slow();
+    const { tool, finish, started } = slowTool();
     const mcp = await openMcp({ ...AT_ONCE, tools: { slow: tool } });
     const waiting = call(mcp, "slow", { knowsTasks: false });
     await expect.poll(started).toBe(1);
@@ -112,7 +91,7 @@ describe("2026-07-28", () => {
   });
 
   test("cancelling ends the call, and says so however often it is asked", async () => {
-    const { tool, aborted } = slow();
+    const { tool, aborted } = slowTool();
     const mcp = await openMcp({ ...SOON, tools: { slow: tool } });
     const { result: task } = await call(mcp, "slow");
     const acknowledged = { resultType: "complete" };
@@ -147,7 +126,7 @@ describe("2026-07-28", () => {
   });
 
   test("a task is there for its user alone, and for the token with a scope that made it", async () => {
-    const { tool, finish } = slow();
+    const { tool, finish } = slowTool();
     const mcp = await openMcp({ ...SOON, tools: { slow: tool } });
     const ann = await mcp.addUser("ann");
     const { body: scoped } = await mcp.ask("/api/tokens", {
@@ -164,7 +143,7 @@ describe("2026-07-28", () => {
   });
 
   test("what a stopping service was at has failed, and says so after the restart", async () => {
-    const { tool } = slow();
+    const { tool } = slowTool();
     const first = await openMcp({ ...SOON, tools: { slow: tool } });
     const { result: task } = await call(first, "slow");
     await first.service.stop();
@@ -176,7 +155,7 @@ describe("2026-07-28", () => {
   });
 
   test("a task whose node has died says so, and one that has expired is not there", async () => {
-    const { tool, finish } = slow();
+    const { tool, finish } = slowTool();
     const mcp = await openMcp({ ...AT_ONCE, tools: { slow: tool } });
     const { result: task } = await call(mcp, "slow");
     const sql = await mcp.service.service("store").tables(OWNER, MIGRATIONS);
@@ -191,7 +170,7 @@ describe("2026-07-28", () => {
   });
 
   test("with a hundred tasks a user gets no more: the next call is waited for", async () => {
-    const { tool, finish, started } = slow();
+    const { tool, finish, started } = slowTool();
     const mcp = await openMcp({ ...AT_ONCE, tools: { slow: tool } });
     const made = await Promise.all(Array.from({ length: 100 }, () => call(mcp, "slow")));
     expect(new Set(made.map(({ result }) => result.resultType))).toEqual(new Set(["task"]));
@@ -202,7 +181,7 @@ describe("2026-07-28", () => {
   });
 
   test("with tasks that hold too much together, the next call is waited for", async () => {
-    const { tool, finish, started } = slow();
+    const { tool, finish, started } = slowTool();
     const mcp = await openMcp({ ...AT_ONCE, tools: { slow: tool } });
     expect((await call(mcp, "slow")).result.resultType).toBe("task");
     const sql = await mcp.service.service("store").tables(OWNER, MIGRATIONS);
@@ -222,7 +201,7 @@ describe("2025-11-25", () => {
   };
 
   test("a client that asks for a task gets one, and its result", async () => {
-    const { tool, finish } = slow();
+    const { tool, finish } = slowTool();
     const mcp = await openMcp({ tools: { slow: tool } });
     const client = await mcp.client("2025-11-25");
     expect((await client.listTools()).tools[1]?.execution).toEqual({ taskSupport: "optional" });
@@ -256,7 +235,7 @@ describe("2025-11-25", () => {
   });
 
   test("cancelling ends the call; a task that has ended cannot be cancelled", async () => {
-    const { tool, started, aborted } = slow();
+    const { tool, started, aborted } = slowTool();
     const mcp = await openMcp({ tools: { slow: tool } });
     const tasks = await session(await mcp.client("2025-11-25"));
     const execution = await tasks.callTool("slow", {}, { task: { preference: "require" } });

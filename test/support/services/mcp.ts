@@ -3,6 +3,7 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@mode
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import mcpPlugin from "../../../plugins/mcp/plugin.ts";
 import { afterThisTest } from "../undo.ts";
+import type { TestTool } from "./agent.ts";
 import { type GatewayOptions, OPERATOR_TOKEN, openGateway, type TestGateway } from "./gateway.ts";
 
 export const REVISIONS = ["2026-07-28", "2025-11-25"] as const;
@@ -54,4 +55,25 @@ export function textOf(result: { readonly content?: unknown }): string {
   return (result.content as { type: string; text?: string }[])
     .flatMap(({ type, text }) => (type === "text" && text !== undefined ? [text] : []))
     .join("\n");
+}
+
+/** A tool whose calls end when the test says so, or when they are cancelled. */
+export function slowTool() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let started = 0;
+  let aborted = 0;
+  const tool: TestTool = {
+    async run(_params, signal) {
+      started += 1;
+      await new Promise<void>((done) => {
+        void promise.then(done);
+        signal?.addEventListener("abort", () => {
+          aborted += 1;
+          done();
+        });
+      });
+      return { status: "ok", output: "in the end" };
+    },
+  };
+  return { tool, finish: resolve, started: () => started, aborted: () => aborted };
 }

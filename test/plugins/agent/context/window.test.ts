@@ -1,5 +1,19 @@
 import { expect, test } from "vitest";
 import { bootAgent, message, scriptedModel } from "../../../support/services/agent.ts";
+import type { BootedKernel } from "../../../support/services/kernel.ts";
+
+/** Twenty turns of one thread. */
+async function talkAtLength(kernel: BootedKernel): Promise<string> {
+  const agent = kernel.service("agent");
+  let thread: string | undefined;
+  for (let count = 1; count <= 20; count++) {
+    const input = message(`Number ${count}: ${"word ".repeat(100)}`);
+    const turn = await agent.run({ user: "ann", channel: "test", ...(thread && { thread }), input });
+    thread = turn.thread;
+    expect((await turn.record).status).toBe("completed");
+  }
+  return thread ?? "";
+}
 
 test("§2.5 instructions and context are blocks ahead of the message, and stay on later turns", async () => {
   const model = await scriptedModel();
@@ -79,25 +93,14 @@ test("what no longer fits the window is summarised once, and the turns are not l
     return { text: isSummary ? "They talked about numbers." : "ok" };
   });
   const kernel = await bootAgent({ model, variables: { MODEL_CONTEXT_TOKENS: "4600" } });
-  const agent = kernel.service("agent");
-  let thread: string | undefined;
-  for (let count = 1; count <= 20; count++) {
-    const turn = await agent.run({
-      user: "ann",
-      channel: "test",
-      ...(thread && { thread }),
-      input: message(`Number ${count}: ${"word ".repeat(100)}`),
-    });
-    thread = turn.thread;
-    expect((await turn.record).status).toBe("completed");
-  }
+  const thread = await talkAtLength(kernel);
   expect(summaries).toBeGreaterThan(0);
   expect(summaries).toBeLessThan(5);
   const last = model.requests.at(-1)?.messages ?? [];
   expect(last[1]?.content).toBe("<summary>\nThey talked about numbers.\n</summary>");
   expect(last.length).toBeLessThan(24);
   expect(last.at(-1)?.content).toContain("Number 20");
-  expect((await kernel.service("threads").turns("ann", thread ?? "", { limit: 50 })).items).toHaveLength(20);
+  expect((await kernel.service("threads").turns("ann", thread, { limit: 50 })).items).toHaveLength(20);
 });
 
 test("a summary the model cannot make becomes a digest, and the turn goes on", async () => {
@@ -106,18 +109,7 @@ test("a summary the model cannot make becomes a digest, and the turn goes on", a
     String(messages[0]?.content).startsWith("Summarise") ? { status: 400 } : { text: "ok" },
   );
   const kernel = await bootAgent({ model, variables: { MODEL_CONTEXT_TOKENS: "3000" } });
-  const agent = kernel.service("agent");
-  let thread: string | undefined;
-  for (let count = 1; count <= 20; count++) {
-    const turn = await agent.run({
-      user: "ann",
-      channel: "test",
-      ...(thread && { thread }),
-      input: message(`Number ${count}: ${"word ".repeat(100)}`),
-    });
-    thread = turn.thread;
-    expect((await turn.record).status).toBe("completed");
-  }
+  await talkAtLength(kernel);
   expect(model.requests.at(-1)?.messages[1]?.content).toContain("- User: Number 1:");
 });
 
