@@ -87,3 +87,37 @@ test("one that was running when the service stopped runs again, as the same turn
   expect(done?.turn).not.toBe(first);
   expect(JSON.stringify(model.requests.at(-1))).toContain("My name is Ann.");
 });
+
+test("a job of a conversation that runs waits for its own turn, as those of webhooks do; one that steers is heard", async () => {
+  const model = await scriptedModel();
+  const released = Promise.withResolvers<string>();
+  const calls = [{ name: "memory_tree", arguments: {} }];
+  model.script({ text: ["Let me ", released.promise], calls }, { text: "One." }, { text: "Two." });
+  const kernel = await bootAgent({ model });
+  const jobs = kernel.service("jobs");
+  const threads = kernel.service("threads");
+  const talk = { work: { steers: true }, keeping: { survivesRestart: true } };
+  const submit = (message: string, turn?: JobTurn) =>
+    jobs.submit({ user: "ann", channel: "test", conversation: "c", message, ...(turn && { turn }) });
+  const first = await submit("First", talk);
+  await expect.poll(() => model.requests.length).toBe(1);
+  const heard = await submit("Heard", talk);
+  await expect.poll(async () => (await jobs.find(heard.id))?.thread).toBeDefined();
+  const own = await submit("Own");
+  const late = await submit("Late", talk);
+  released.resolve("look.");
+  const done = await Promise.all([first, heard, own, late].map(({ id }) => jobs.wait(id, LONG)));
+  expect(done.map((job) => job?.response?.split("\n").at(-1))).toEqual(["One.", "One.", "Two.", "ok"]);
+  const turns = await Promise.all(done.map((job) => threads.turn("ann", job?.turn ?? "")));
+  expect(turns[1]?.id).toBe(turns[0]?.id);
+  expect(new Set(turns.map((turn) => turn?.id)).size).toBe(3);
+  const said = model.requests.map(({ messages }) =>
+    messages.filter(({ role }) => role === "user").map(({ content }) => String(content).split("\n").at(-1)),
+  );
+  expect(said).toEqual([
+    ["First"],
+    ["First", "Heard"],
+    ["First", "Heard", "Own"],
+    ["First", "Heard", "Own", "Late"],
+  ]);
+});
