@@ -1,7 +1,7 @@
 /** The operations that the operator's page has on tools; the `tool` commands do the same. */
 
 import { Fault, type ToolInfo } from "../kernel/plugin.ts";
-import { assertToken, secretsToEnter, toolsSharing } from "./authorization.ts";
+import { assertToken, isNeeded, secretsToEnter, toolsSharing } from "./authorization.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { CredentialSource } from "./broker/credentials.ts";
 import { beginSignIn, finishSignIn, type SignIn } from "./broker/oauth.ts";
@@ -128,7 +128,7 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
               {
                 name: auth.secretName,
                 question: auth.displayName,
-                isRequired: isNeeded(tool, auth.secretName),
+                isRequired: isNeeded(tool.capabilities, auth.secretName),
               },
             ];
       const asked = await Promise.all(
@@ -227,8 +227,7 @@ async function installed(catalog: Catalog, name: string): Promise<InstalledTool>
 }
 
 /** Lists what a person can enter for a tool, with the token of a sign-in that is not done by OAuth. */
-function secretsOf(tool: InstalledTool) {
-  const { capabilities } = tool;
+function secretsOf({ capabilities }: InstalledTool) {
   const { auth } = capabilities;
   const others = secretsToEnter(capabilities);
   if (auth === undefined || auth.oauth !== undefined) return others;
@@ -238,11 +237,7 @@ function secretsOf(tool: InstalledTool) {
     question: tokenHint === undefined ? displayName : `${displayName} (${tokenHint})`,
     instructions: instructions === "" ? undefined : instructions,
     url: setupUrl,
-    isRequired: isNeeded(tool, secretName),
+    isRequired: isNeeded(capabilities, secretName),
   };
   return [...others, byHand];
 }
-
-/** Whether the tool cannot be called without this credential. */
-const isNeeded = ({ capabilities: { http } }: InstalledTool, secret: string): boolean =>
-  !http?.credentials.some(({ secretName, isOptional }) => secretName === secret && isOptional);

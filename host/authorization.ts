@@ -123,24 +123,26 @@ async function sharesExisting(secrets: Secrets, name: string, prompt: Prompt): P
   return true;
 }
 
+/** Whether the tool cannot be called without this secret. Of several credentials with it, one that is not optional needs it. */
+export function isNeeded({ http, requiredSecrets }: Capabilities, secret: string): boolean {
+  const uses = (http?.credentials ?? []).filter(({ secretName }) => secretName === secret);
+  const isRequired = requiredSecrets.some(({ name }) => name === secret);
+  return isRequired || uses.length === 0 || uses.some(({ isOptional }) => !isOptional);
+}
+
 /** Lists the secrets that a person can enter for a tool beside its sign-in: those it requires, and credentials that nothing else provides. */
-export function secretsToEnter({
-  requiredSecrets,
-  http,
-  auth,
-}: Capabilities): { name: string; question: string; isRequired: boolean }[] {
+export function secretsToEnter(
+  capabilities: Capabilities,
+): { name: string; question: string; isRequired: boolean }[] {
+  const { requiredSecrets, http, auth } = capabilities;
   const required = requiredSecrets.map(({ name, prompt }) => ({ name, question: prompt, isRequired: true }));
   const covered = new Set([...required.map(({ name }) => name), auth?.secretName]);
-  const others = new Map((http?.credentials ?? []).map((credential) => [credential.secretName, credential]));
+  const others = new Set((http?.credentials ?? []).map(({ secretName }) => secretName));
   return [
     ...required,
-    ...[...others.values()]
-      .filter(({ secretName }) => !covered.has(secretName))
-      .map(({ secretName, isOptional }) => ({
-        name: secretName,
-        question: secretName,
-        isRequired: !isOptional,
-      })),
+    ...[...others]
+      .filter((name) => !covered.has(name))
+      .map((name) => ({ name, question: name, isRequired: isNeeded(capabilities, name) })),
   ];
 }
 

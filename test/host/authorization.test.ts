@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
-import { authorizeTool, setUpTool } from "../../host/authorization.ts";
+import { authorizeTool, secretsToEnter, setUpTool } from "../../host/authorization.ts";
 import { parseCapabilities } from "../../host/catalog/catalog.ts";
 import type { Prompt } from "../../host/secrets/browser-sign-in.ts";
 import {
@@ -294,4 +294,25 @@ describe("setup", () => {
     ).toEqual([]);
     expect(await values.read("client_id")).toEqual({ value: "kept-value" });
   });
+});
+
+test("a secret is needed if one of the credentials with it is, whichever comes first", () => {
+  const uses = (...optional: boolean[]) =>
+    Object.fromEntries(
+      optional.map((isOptional, at) => [
+        `use-${at}`,
+        {
+          secret_name: "key",
+          optional: isOptional,
+          location: { type: "bearer" },
+          host_patterns: [`api-${at}.example.com`],
+        },
+      ]),
+    );
+  const needs = (...optional: boolean[]) => {
+    const file = { version: "1.0.0", wit_version: "0.1.0", http: { credentials: uses(...optional) } };
+    return secretsToEnter(parseCapabilities(JSON.stringify(file))).map(({ isRequired }) => isRequired);
+  };
+  expect([needs(true), needs(false)]).toEqual([[false], [true]]);
+  expect([needs(false, true), needs(true, false)]).toEqual([[true], [true]]);
 });
