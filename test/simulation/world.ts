@@ -305,7 +305,7 @@ export async function play(
       const done = await Promise.all(parts.map((part) => part.isDone?.(world) ?? true));
       if (done.every(Boolean)) break;
     }
-    for (const part of parts) await drive(machine, part.check(world));
+    for (const part of parts) await drive(world, part.check(world));
   } finally {
     process.off("unhandledRejection", onRejection);
     for (const node of nodes) machine.kill(node);
@@ -319,12 +319,13 @@ export async function play(
   };
 }
 
-/** Lets the world go on until this is done. */
-async function drive(machine: Machine, work: Promise<void>): Promise<void> {
+/** Lets the world go on until this is done, or cannot be done any more. */
+async function drive({ machine, violate }: World, work: Promise<void>): Promise<void> {
   let isOver = false;
   const ended = work.finally(() => {
     isOver = true;
   });
   while (!isOver && machine.now() < 2 * END_MS) await machine.step();
-  await ended;
+  if (isOver) await ended;
+  else violate("nothing acknowledged is lost", "no node answers any more");
 }
