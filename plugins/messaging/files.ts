@@ -1,4 +1,5 @@
 /** Files both ways: what came with a message becomes an attachment of its turn, and what a turn wrote goes out with its answer. */
+import { readCodeRun } from "../../kernel/kit/display.ts";
 import { cleanFileName } from "../../kernel/kit/files.ts";
 import { Fault, reason, type Services, type TurnRecord } from "../../kernel/plugin.ts";
 import type { JobTurn } from "../jobs/services.ts";
@@ -117,7 +118,7 @@ export function createFiles({
         item.type === "tool_result" ? (item.attachments ?? []) : [],
       );
       const sets = workspace ? (await workspace.log(record.user, { turn: record.id, limit: 20 })).items : [];
-      const written = new Map<string, number>();
+      const written = new Map<string, number | undefined>();
       // Newest first: the last version of each path counts.
       for (const { changes } of sets)
         for (const { path, change, after, isFolder, to } of changes) {
@@ -125,6 +126,8 @@ export function createFiles({
           if (!isFolder && change !== "removed" && target !== undefined && !written.has(target))
             written.set(target, after);
         }
+      // A chart that is drawn again as it was changes no file, and is expected all the same.
+      for (const path of chartsOf(record)) if (!written.has(path)) written.set(path, undefined);
       const refs: FileRef[] = [];
       const notes: string[] = [];
       for (const { id, mime, name, size } of returned) {
@@ -160,4 +163,14 @@ export function createFiles({
       return loaded;
     },
   };
+}
+
+/** The paths of the charts that code drew in this turn. */
+function chartsOf({ items }: TurnRecord): readonly string[] {
+  return items.flatMap((item) => {
+    if (item.type !== "tool_result" || item.outcome.status !== "ok") return [];
+    const made = items.find((each) => each.type === "tool_call" && each.call.id === item.call);
+    const run = made?.type === "tool_call" ? readCodeRun(made.call, item.outcome.output) : undefined;
+    return run?.result?.charts.map(({ path }) => path) ?? [];
+  });
 }

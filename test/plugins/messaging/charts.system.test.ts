@@ -126,3 +126,23 @@ test("a chart goes to a chat as a picture; another SVG goes as it is", async () 
   const picture = readPng(files.find(({ name }) => name === "sales.png")?.data ?? new Uint8Array());
   expect(picture.width).toBe(1440);
 });
+
+test("a chart that code drew again as it was goes along too, though no file changed", async () => {
+  const model = await scriptedModel();
+  const chat = createFakeChat();
+  const charts = [{ path: "/output/sales.svg", title: "Sales" }];
+  const code = { run: async () => ({ status: "ok" as const, output: JSON.stringify({ charts }) }) };
+  const kernel = await bootChat(chat, {}, { model, plugins: [toolsPlugin({ "run-code": code })] });
+  await pairSender(kernel);
+  await kernel
+    .service("workspace")
+    .apply("ann", [{ op: "write", path: "/output/sales.svg", data: Buffer.from(SALES) }], {
+      writer: { kind: "api", channel: "page" },
+    });
+  model.script(
+    { calls: [{ name: "run-code", arguments: { code: "chart.bar(sales)" } }] },
+    { text: "Here it is again." },
+  );
+  await chat.write("Show it once more");
+  await chat.until(({ files }) => files?.[0]?.name === "sales.png");
+});
