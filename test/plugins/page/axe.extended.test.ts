@@ -1,11 +1,27 @@
-/** Every page of the browser page, at every width and in both colour schemes, as axe sees it. */
+/** Every view of the browser page, at every width and in both colour schemes, as axe sees it. */
+import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { findBarriers } from "../../support/processes/axe.ts";
+import { findBarriers, findFaults } from "../../support/processes/axe.ts";
 import { describeInBrowser, openPage, say, useBrowser } from "../../support/processes/browser.ts";
 import { type Served, servePostern } from "../../support/processes/served.ts";
 import { afterThisFile } from "../../support/undo.ts";
 
-const PAGES = "tools jobs files memory routines usage people channels webhooks settings logs bin".split(" ");
+const PAGES =
+  "tools jobs files memory routines usage people channels webhooks settings logs bin admin connect nowhere chat/none".split(
+    " ",
+  );
+
+/** What is opened on a page, and what shows that it is there. */
+const OPENED = [
+  ["", (page: Page) => page.keyboard.press("Control+k"), "dialog"],
+  [
+    "tools",
+    (page: Page) => page.getByRole("button", { name: "Add a tool" }).click(),
+    "button:text-is('Close')",
+  ],
+  ["", (page: Page) => page.getByRole("button", { name: /^Model of this thread/ }).click(), "dialog"],
+  ["bin", (page: Page) => page.getByRole("button", { name: "Empty the bin" }).click(), "dialog"],
+] as const;
 
 describeInBrowser("every page", () => {
   useBrowser();
@@ -45,6 +61,12 @@ describeInBrowser("every page", () => {
         "document.documentElement.scrollWidth > innerWidth ? [...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML.slice(0, 80)) : []",
       );
       expect([hash, wide]).toEqual([hash, []]);
+    }
+    for (const [hash, open, shown] of OPENED) {
+      await page.goto(`${served.url}/#/${hash}`);
+      await open(page);
+      await page.locator(shown).first().waitFor();
+      expect([hash, await findFaults(page)]).toEqual([hash, []]);
     }
   });
 });
