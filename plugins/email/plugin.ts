@@ -48,7 +48,7 @@ export default definePlugin({
             { name: "EMAIL_AUTHSERV_ID", example: "mx.example.org" },
           ],
           read: readSettings,
-          async create(config) {
+          async create(config, announce) {
             // The URLs are masked as a whole; an error may quote the password alone.
             for (const { password } of [config.imap, config.smtp]) kernel.mask.add(password);
             limits = config.limits;

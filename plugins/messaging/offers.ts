@@ -52,7 +52,7 @@ export function createOffers({
         const config = live.last();
         if (isOver) return;
         if (config instanceof Off) announce(new Off(`${config.why}: run "postern channel add ${name}"`));
-        else close = await open(await channel.create(config));
+        else close = await open(await channel.create(config, announce));
       });
       const unfollow = live.onChange(() => {
         void follow().catch((error) => log.error({ error }, `${name} was not opened: ${reason(error)}`));
@@ -67,7 +67,7 @@ export function createOffers({
           const config = await settings.preview(name, read, values);
           if (config instanceof Off)
             throw new Fault("invalid", "channel_not_set_up", `${title} is not set up: ${config.why}.`);
-          return await (await channel.create(config)).check(signal);
+          return await (await channel.create(config, () => {})).check(signal);
         },
       });
       await follow();

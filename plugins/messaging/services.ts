@@ -24,8 +24,11 @@ export interface Channel<Config = unknown> {
   readonly settings: readonly ChannelSetting[];
   /** Reads them, and says what is missing where the channel is not set up. */
   read(env: Env): Config | Off;
-  /** Makes the service. It is not connected before `receive` is called; `check` works on its own. */
-  create(config: Config): ChatService | Promise<ChatService>;
+  /**
+   * Makes the service. It is not connected before `receive` is called; `check` works on its own, also with settings that are only tried:
+   * what such a service announces is dropped.
+   */
+  create(config: Config, announce: (detail: string) => void): ChatService | Promise<ChatService>;
 }
 
 export interface ChannelSetting {
@@ -172,7 +175,10 @@ export interface Messaging {
    * Offers a channel, and opens its service whenever its settings are there. Returns the undo. `announce` is told why it is not open,
    * for the start-up table; the service itself says there how it is connected.
    */
-  offer<Config>(channel: Channel<Config>, announce: (detail: Off) => void): Promise<() => Promise<void>>;
+  offer<Config>(
+    channel: Channel<Config>,
+    announce: (detail: string | Off) => void,
+  ): Promise<() => Promise<void>>;
   /** The channels that plugins offer, also those that are not set up. */
   offered(): readonly OfferedChannel[];
   /** Registers a service and begins to receive where this node gets the lease. Returns the undo, which waits for what is being sent. */

@@ -24,7 +24,7 @@ export default definePlugin({
           guide: guide(),
           settings: ASKED,
           read: readSettings,
-          async create(settings) {
+          async create(settings, announce) {
             announce("connecting");
             return (await import("./slack.ts")).createSlack({ settings, log, announce });
           },

@@ -25,7 +25,7 @@ export default definePlugin({
           guide: GUIDE,
           settings: [{ name: TOKEN, example: "123456789:AAH…" }],
           read: readSettings,
-          async create(config) {
+          async create(config, announce) {
             // The bot's name is known once it is connected, which start-up does not wait for.
             announce(`bot ${config.token.split(":", 1)[0]}`);
             return (await import("./telegram.ts")).createTelegram({ config, log, announce });

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { MIGRATIONS } from "../../../plugins/messaging/tables.ts";
+import telegram from "../../../plugins/telegram/plugin.ts";
 import { bootChat, createFakeChat, pairSender } from "../../support/services/chat.ts";
 
 test("a message of a paired sender is answered in its conversation, and a repeat of it is not", async () => {
@@ -69,4 +71,23 @@ test("a stranger whom somebody turns away is not answered", async () => {
   const sql = await kernel.service("store").tables("messaging", MIGRATIONS);
   await expect.poll(() => sql.all("SELECT status FROM messaging_outbox")).toEqual([]);
   expect(chat.sent).toHaveLength(1);
+});
+
+test("settings that are only tried change nothing of what a channel says of itself", async () => {
+  const plugins = [telegram as AnyPlugin];
+  const kernel = await bootChat(createFakeChat(), { TELEGRAM_API_URL: "http://127.0.0.1:1" }, { plugins });
+  const state = () =>
+    kernel
+      .service("kernel")
+      .plugins()
+      .find(({ name }) => name === "telegram");
+  const before = state();
+  expect(before?.detail).toContain("TELEGRAM_BOT_TOKEN is not set");
+  const offered = kernel
+    .service("messaging")
+    .offered()
+    .find(({ channel }) => channel.name === "telegram");
+  const tried = offered?.check({ TELEGRAM_BOT_TOKEN: `1:${"a".repeat(35)}` }, AbortSignal.timeout(60_000));
+  await expect(tried).rejects.toThrow(expect.objectContaining({ code: "telegram_unreachable" }));
+  expect(state()).toEqual(before);
 });
