@@ -11,12 +11,17 @@ export function createPictures(timeoutMillis = TIMEOUT_MS) {
   return {
     /** Returns the chart as PNG; undefined for an SVG that is no chart of run-code, or cannot be drawn in time. */
     async draw(svg: string): Promise<Uint8Array | undefined> {
-      const threads = await pool();
-      // Loading the thread does not count: on a busy machine that is what takes longest.
-      await threads.run(undefined);
-      return threads
-        .run(svg, { signal: AbortSignal.timeout(timeoutMillis) })
-        .catch(() => undefined) as Promise<Uint8Array | undefined>;
+      try {
+        const threads = await pool();
+        // Loading the thread does not count: on a busy machine that is what takes longest.
+        await threads.run(undefined);
+        return (await threads.run(svg, { signal: AbortSignal.timeout(timeoutMillis) })) as
+          | Uint8Array
+          | undefined;
+      } catch {
+        // Without a picture the file goes as it is: the answer must not wait for it.
+        return undefined;
+      }
     },
     close,
   };
