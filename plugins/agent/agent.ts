@@ -180,9 +180,12 @@ export function createAgent(parts: AgentParts): RunningAgent {
     lanes.leave(thread, open);
     active.delete(id);
     const by = active.get(taker);
-    const told = by?.stream.events.find((event) => event.type === "taken" && event.message === id);
-    if (by === undefined) handover.giveAway(open, taker);
-    else handover.give(open, told as Taken, by);
+    const told = by?.stream.events.find(
+      (event): event is Taken => event.type === "taken" && event.message === id,
+    );
+    // Found in the store a moment before the turn that took it heard that it had.
+    if (by === undefined || told === undefined) handover.giveAway(open, taker);
+    else handover.give(open, told, by);
     void lanes.wake(thread);
   }
 
