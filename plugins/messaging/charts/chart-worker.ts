@@ -12,9 +12,11 @@ const PLACES = [
   join(ROOT, "node_modules/roboto-fontface/fonts/roboto", NAME),
 ];
 
-const letterOf = readFont(readFileSync(PLACES.find((file) => existsSync(file)) ?? NAME));
+let letterOf: ReturnType<typeof readFont> | undefined;
 
 /** Undefined for what is no chart of ours. */
 export default function draw(svg: string | undefined): Uint8Array | undefined {
+  // Not while the module loads: a thread that cannot load ends the service, a call that fails is only a call.
+  letterOf ??= readFont(readFileSync(PLACES.find((file) => existsSync(file)) ?? NAME));
   return svg === undefined ? undefined : drawChart(svg, letterOf);
 }
