@@ -68,8 +68,12 @@ export function withOtherKeys(
   };
   if (waiting.length > 0) stdin.on("newListener", announce);
   const read = (size?: number): unknown => {
-    const piece: unknown = waiting.shift() ?? stdin.read(size);
-    return typeof piece === "string" ? rewrite(piece) || null : piece;
+    // Only a read that finds nothing makes the stream tell of what comes next.
+    for (;;) {
+      const piece: unknown = waiting.shift() ?? stdin.read(size);
+      const text = typeof piece === "string" ? rewrite(piece) : piece;
+      if (text !== "") return text;
+    }
   };
   return new Proxy(stdin, {
     get(target, name) {
