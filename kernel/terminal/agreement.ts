@@ -1,4 +1,5 @@
 /** Questions that a person says yes or no to. */
+import { Transform } from "node:stream";
 import { Fault } from "../fault.ts";
 import { visible } from "../text/visible.ts";
 import { whileAsking } from "./output.ts";
@@ -15,6 +16,24 @@ export async function agree(question: string, { yes = false }: { readonly yes?: 
 
 export async function confirms(question: string): Promise<boolean> {
   const { confirm } = await import("@clack/prompts");
-  const asked = { message: visible(question), initialValue: false, output: process.stderr };
-  return (await whileAsking(() => confirm(asked))) === true;
+  const { stdin, stderr } = process;
+  const input = Object.assign(new Transform({ transform: asReturn }), {
+    isTTY: true,
+    setRawMode: (isRaw: boolean) => stdin.setRawMode(isRaw),
+  });
+  stdin.pipe(input);
+  try {
+    const asked = { message: visible(question), initialValue: false, input, output: stderr };
+    return (await whileAsking(() => confirm(asked))) === true;
+  } finally {
+    stdin.unpipe(input).pause();
+  }
+}
+
+/** Enter comes as a line feed if it was pressed before the question stood there. The prompt takes that for an arrow key: no would become yes. */
+function asReturn(keys: Uint8Array, _encoding: string, done: (error: null, keys: Uint8Array) => void): void {
+  done(
+    null,
+    keys.map((byte) => (byte === 0x0a ? 0x0d : byte)),
+  );
 }

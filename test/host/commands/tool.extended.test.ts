@@ -211,6 +211,12 @@ describe("on a terminal", () => {
     expect(await refused.ended).toBe(1);
     expect(await grants()).toContain("127.0.0.1");
 
+    // Enter as a terminal sends it to a program that does not ask yet.
+    const hasty = posternInTerminal(args, { env, cwd });
+    await hasty.shows("Replace prober with a version that can do more?");
+    hasty.type("\n");
+    expect(await hasty.ended).toBe(1);
+
     const agreed = posternInTerminal(args, { env, cwd });
     await agreed.shows("Replace prober with a version that can do more?");
     agreed.type("y");
