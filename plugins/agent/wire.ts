@@ -27,9 +27,10 @@ export const ContextUse = Type.Object(
 export type ContextUse = Declared<typeof ContextUse>;
 
 /** A thread in the bin. */
+const { match: _, ...binned } = ThreadSummary.properties;
 export const BinnedThread = Type.Object(
   {
-    ...ThreadSummary.properties,
+    ...binned,
     binnedAt: Time,
     expiresAt: Type.String({ format: "date-time", description: "When it is deleted for good" }),
   },
