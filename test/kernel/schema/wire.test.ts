@@ -172,7 +172,9 @@ describe("on the wire", () => {
     expect(wireSchema(turn.TurnRecord, { refer })).toEqual({ $ref: "#/components/schemas/Turn" });
     expect([...named.keys()].toSorted()).toEqual([
       "Attachment",
+      "CallSummary",
       "Doubt",
+      "FileChange",
       "Gate",
       "ModelName",
       "Origin",

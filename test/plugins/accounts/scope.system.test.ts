@@ -150,6 +150,7 @@ test("a token with a scope reads, and changes only what is its to change: no rou
     "DELETE /api/attachments/{id}",
     "DELETE /api/memory/file",
     "DELETE /api/session",
+    "DELETE /api/turns/{id}",
     "DELETE /api/workspace/file",
     "PATCH /api/threads/{id}",
     "POST /api/approvals/{gate}",
