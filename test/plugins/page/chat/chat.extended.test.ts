@@ -168,7 +168,7 @@ describeInBrowser("the page at length", () => {
     await page.getByText("may POST https://api.example.com/v1/*").last().waitFor();
     await tabTo(/^Install$/);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: /^keyed 1\.2\.3/ }).waitFor();
+    await page.getByRole("heading", { name: /keyed 1\.2\.3/ }).waitFor();
 
     served.model.script({ calls: [{ name: "keyed", arguments: {} }] }, { text: "Done by keys." });
     await page.getByRole("heading", { level: 1 }).waitFor();
