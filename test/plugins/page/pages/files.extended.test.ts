@@ -28,7 +28,7 @@ describeInBrowser("files on the page and in chat", () => {
     await workspace.apply("operator", [write("/notes/garden.md", "# Garden\n\n- peas\n- leeks\n")], byPage);
     const page = await openSignedIn(gateway, OPERATOR_TOKEN, "files");
     await page.getByRole("button", { name: "New folder" }).click();
-    await page.getByLabel("Name").fill("reports");
+    await page.getByLabel("Name", { exact: true }).fill("reports");
     await page.getByRole("button", { name: "Create" }).click();
     await page.getByRole("link", { name: "reports" }).waitFor();
     await page.getByText(/of 500 MB, 1 of 20,000 files/).waitFor();
