@@ -87,14 +87,16 @@ describePostgres("a fleet of three", () => {
     const thread = first.json.thread_id;
     const asked = () => fleet.model.requests.length;
     const before = asked();
-    const second = await call(at(1, "/api/chat/send"), "POST", { message: "b", thread_id: thread });
-    const third = await call(at(2, "/api/chat/send"), "POST", { message: "c", thread_id: thread });
-    const statusOf = async (turn: string) => (await call(at(0, `/api/turns/${turn}`))).json.status;
-    expect(await statusOf(second.json.message_id)).toBe("queued");
-    expect(await statusOf(third.json.message_id)).toBe("queued");
+    const statuses = async () =>
+      (await call(at(0, `/api/threads/${thread}`))).json.turns.map((turn: { status: string }) => turn.status);
+    const inLine: ReturnType<typeof call>[] = [];
+    for (const message of ["b", "c"]) {
+      inLine.push(call(at(inLine.length + 1, "/api/chat"), "POST", { message, thread_id: thread }));
+      await expect.poll(statuses).toEqual(["running", ...inLine.map(() => "queued")]);
+    }
     expect(asked() - before).toBeLessThanOrEqual(1);
     held.resolve("a");
-    await expect.poll(() => statusOf(third.json.message_id)).toBe("completed");
+    expect((await Promise.all(inLine)).map(({ json }) => json.response)).toEqual(["b", "c"]);
     const said = fleet.model.requests.slice(-2).map(({ messages }) => messages.at(-1)?.content);
     expect(said).toEqual(["b", "c"]);
   });
