@@ -228,7 +228,7 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
     case "notice":
       if (frame.code === "tools_ready") return withoutNotice(view);
       if (frame.code === "tools_getting_ready")
-        return { ...view, preparing: /\d+\/\d+/.exec(frame.message)?.[0] ?? "" };
+        return { ...view, preparing: /\d{1,4}\/\d{1,4}/.exec(frame.message)?.[0] ?? "" };
       // How far a task is stands in its row.
       return frame.code === "task" ? view : { ...view, notice: frame.message };
     case "usage":

@@ -148,7 +148,7 @@ export function stepsIn(text: string, isVerb: (word: string) => boolean): readon
 
 /** The first word of a clause. */
 const STEP =
-  /(?<=^|[.!?;:,\n]\s*|(?<!\p{L})(?:and|then|und|dann|et|puis|y|luego|e|poi|please|bitte)\s+)(\p{L}+)/giu;
+  /(?<=^|[.!?;:,\n]\s{0,20}|(?<!\p{L})(?:and|then|und|dann|et|puis|y|luego|e|poi|please|bitte)\s{1,20})(\p{L}+)/giu;
 
 interface Sentence {
   readonly message: number;
