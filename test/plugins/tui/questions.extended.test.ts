@@ -27,8 +27,7 @@ test("a question of a tool's server is answered line by line, and a page to visi
   await terminal.until((seen) => /Done \(a\).*Enter to confirm/.test(seen.text()));
   terminal.type("a\r");
   await terminal.until("It is ordered.");
-  expect(terminal.text().match(/shop_order \{\}/g)).toHaveLength(1);
-  expect(terminal.text()).toMatch(/✓ ▸ shop_order/);
+  expect(terminal.text().match(/✓ ▸ shop_order/g)).toHaveLength(1);
   expect(model.requests[1]?.messages.at(-1)?.content).toContain(
     'accept {"name":"Ann","count":2,"gift":true,"speed":"fast"}',
   );
