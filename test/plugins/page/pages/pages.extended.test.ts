@@ -92,8 +92,11 @@ describeInBrowser("the pages", () => {
     await expectSound(page);
     await page.getByLabel("Text").fill("GET /api/jobs/");
     await expect
-      .poll(() => lines.locator("summary").allTextContents())
+      .poll(async () =>
+        (await lines.locator("summary").allTextContents()).filter((line) => /404$/.test(line)),
+      )
       .toEqual(["GET /api/jobs/second 404", "GET /api/jobs/first 404"]);
+    expect(await page.getByText("GET /api/status 200").count()).toBe(0);
     await page.getByLabel("User").fill("nobody");
     await page.getByText("No line matches").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
