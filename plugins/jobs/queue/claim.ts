@@ -56,11 +56,12 @@ export function createClaim(sql: Sql, node: string) {
 export function createJoin(sql: Sql, node: string) {
   return (running: Claimed, turn: string): Promise<Claimed | undefined> =>
     sql.transaction(async (tx) => {
-      const find = `SELECT seq, request FROM jobs INDEXED BY jobs_waiting
+      const find = `SELECT seq, request, attempts FROM jobs INDEXED BY jobs_waiting
         WHERE status = 'queued' AND held = 0 AND "user" = ? AND conversation = ? ORDER BY seq LIMIT 1`;
       const { user, conversation } = running;
-      const next = await tx.get<Pick<Claimed, "seq" | "request">>(find, user, conversation);
-      if (next === undefined || !parse<JobTurn>(next.request)?.work?.steers) return undefined;
+      const next = await tx.get<Pick<Claimed, "seq" | "request" | "attempts">>(find, user, conversation);
+      if (next === undefined || next.attempts > 0) return undefined;
+      if (!parse<JobTurn>(next.request)?.work?.steers) return undefined;
       const join = `UPDATE jobs SET status = 'running', joined = 1, turn = ?, node = ?, started_at = ?, attempts = attempts + 1
         WHERE seq = ? AND status = 'queued' AND EXISTS (SELECT 1 FROM jobs AS other WHERE other.turn = ? AND other.status = 'running')
         RETURNING *`;

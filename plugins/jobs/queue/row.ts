@@ -46,7 +46,8 @@ export function turnOf(row: JobRow & { readonly request: string | null }, thread
   return {
     ...given,
     id: row.turn as string,
-    work: { ...work, job: row.id },
+    // What an earlier attempt has done is known to its own turn alone: no other turn may take the message.
+    work: { ...work, ...(row.attempts > 1 && { steers: false }), job: row.id },
     keeping: { ...keeping, isCounted: row.channel !== ROUTINE_CHANNEL },
     user: row.user,
     channel: row.channel,
