@@ -19,8 +19,13 @@ export async function emailUnderKills(): Promise<ChatUnderKills> {
       .flatMap((folder) => filesIn(folder).map((name) => readFileSync(join(folder, name), "utf8")))
       .map((mail) => ({ mail, id: /\bid ([\dA-Za-z]{6}-[\dA-Za-z]+-[\dA-Za-z]+)/.exec(mail)?.[1] ?? "" }))
       .toSorted((one, other) => (one.id < other.id ? -1 : 1))
-      // The address in a message is made a link.
-      .map(({ mail }) => mail.replaceAll(/ \(mailto:[^)]*\)/g, ""));
+      // The address in a message is made a link, and long lines are folded.
+      .map(({ mail }) =>
+        mail
+          .replaceAll(/=\r?\n/g, "")
+          .replaceAll(/\s+/g, " ")
+          .replaceAll(/ \(mailto:[^)]*\)/g, ""),
+      );
   let count = 0;
   return {
     name: "email",
