@@ -1,6 +1,6 @@
 /**
- * `npm run verify <tarball>`: packs this clone anew and says what in the tarball is not made from it. The two have to be the same, byte for byte.
- * Components are packed as they are committed, so it builds them, too, and says which are not made from their sources.
+ * `npm run verify <tarball>`: packs this clone again and lists the files that differ from the tarball. The two have to be identical, byte for
+ * byte. Components are packed as committed, so it also builds them and names those that do not match their sources.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { hash } from "node:crypto";

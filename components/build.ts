@@ -1,9 +1,9 @@
 /**
- * `npm run component weather` builds components/weather/tool.ts like any author's, where its sources, the builder's packages or our version have
- * changed since, and compresses it to components/weather/dist/weather.wasm.zst, which is committed with its record. It transpiles it
- * beside that, so that a fresh home need not. With `--always` it builds in any case, with `--code` it only transpiles, with `--check` it
- * changes nothing and says what of the committed files is not made from what is here, and
- * `--engines` makes anew what the compressed files are compressed with. Without a name it does so for all. Progress goes to stderr.
+ * `npm run component weather` builds components/weather/tool.ts as any author would, if its sources, the builder's packages or our version
+ * have changed since the last build. It compresses the result to components/weather/dist/weather.wasm.zst, which is committed with its
+ * record, and transpiles it next to that for the published package. `--always` builds even if nothing changed, `--code` only transpiles,
+ * `--check` changes nothing and reports committed files that do not match their sources, and `--engines` rebuilds the dictionary that the
+ * components are compressed with. Without a name, all components are handled. Progress goes to stderr.
  */
 import { hash } from "node:crypto";
 import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -123,7 +123,7 @@ async function sharesExisting(secrets: Secrets, name: string, prompt: Prompt): P
   return true;
 }
 
-/** Whether the tool cannot be called without this secret. Of several credentials with it, one that is not optional needs it. */
+/** Whether calls need this secret: if several credentials use it, one that is not optional is enough. */
 export function isNeeded({ http, requiredSecrets }: Capabilities, secret: string): boolean {
   const uses = (http?.credentials ?? []).filter(({ secretName }) => secretName === secret);
   const isRequired = requiredSecrets.some(({ name }) => name === secret);
