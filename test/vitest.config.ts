@@ -6,6 +6,7 @@ import { ROOT } from "./support/clone.ts";
 import { findBinaries } from "./support/processes/postgres/server.ts";
 import Contained from "./support/run/contained.ts";
 import LeftOut from "./support/run/left-out.ts";
+import LongestFirst from "./support/run/longest-first.ts";
 import { CACHE } from "./support/tools/alone.ts";
 
 /** `--sequence.seed=<number>` changes what properties are tried with, as `npm run test:steady` does for every run. */
@@ -59,6 +60,10 @@ export default defineConfig({
     expect: { poll: { timeout: 300_000, interval: 20 } },
     // One more than two cores: tests wait for processes and disks, too.
     maxWorkers: 3,
+    // Where files are shuffled, vitest has a sequencer of its own.
+    sequence: process.argv.some((word) => word.startsWith("--sequence.shuffle"))
+      ? {}
+      : { sequencer: LongestFirst },
     // One project after the other, also where files are shuffled: vitest ends a process when the next file is another project's.
     projects: [
       {
