@@ -1,5 +1,6 @@
 /** Worlds from seeds, each in a process of its own: the simulation replaces the clock and the timers of its whole process. */
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -12,6 +13,7 @@ const STUCK_MS = 3_600_000;
 const SEEDS = 1000;
 /** A planted bug that takes more is one for which the simulation draws too little. */
 const SEEDS_TO_FIND = 300;
+const README = readFileSync(join(import.meta.dirname, "README.md"), "utf8");
 const PROCESSES = Math.min(4, availableParallelism());
 
 function simulate(...args: readonly string[]): Promise<{ readonly code: number; readonly said: string }> {
@@ -61,15 +63,13 @@ describePostgres("on PostgreSQL", () => {
 describe("an old bug that is put back is found", () => {
   for (const { name, about } of PLANTED)
     test(`${name}: ${about}`, { timeout: STUCK_MS }, async () => {
-      const { code, said } = await simulate(
-        "--plant",
-        name,
-        "--seed",
-        "1",
-        "--seeds",
-        String(SEEDS_TO_FIND),
-        "--no-shrink",
-      );
+      const find = (seed: number, seeds: number) =>
+        simulate("--plant", name, "--seed", `${seed}`, "--seeds", `${seeds}`, "--no-shrink");
+      // Where the README says; from the first on only if the simulation draws something else since.
+      const [, seed = ""] = new RegExp(`^\\| \`${name}\`.*\\| (\\d+) \\|$`, "m").exec(README) ?? [];
+      expect(Number(seed)).toBeLessThanOrEqual(SEEDS_TO_FIND);
+      const there = await find(Number(seed), 1);
+      const { code, said } = there.code === 0 ? await find(1, SEEDS_TO_FIND) : there;
       expect(code, said).toBe(1);
       // A crash exits with 1, too. The steps, which say VIOLATION, are printed only of a plan that was shrunk.
       expect(said).toMatch(/^ {2}".+" is broken: /m);
