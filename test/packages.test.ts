@@ -44,6 +44,17 @@ test("only building imports what building needs", () => {
   expect(builders.filter(({ file }) => !file.startsWith("host/author/build/"))).toEqual([]);
 });
 
+test("what the build checks the types of needs nothing that was built before", () => {
+  const { include, exclude } = read(".tsconfig.build.json") as Record<"include" | "exclude", string[]>;
+  const sources = globSync(
+    include.map((folder) => `${folder}/**/*.ts`),
+    { cwd: ROOT },
+  ).filter((file) => !exclude.some((one) => file === one || file.startsWith(`${one}/`)));
+  expect(sources.length).toBeGreaterThan(500);
+  const own = /\bfrom "postern\//;
+  expect(sources.filter((file) => own.test(readFileSync(join(ROOT, file), "utf8")))).toEqual([]);
+});
+
 test.each(["wit/create-postern-tool", "plugins/create-postern-plugin"])(
   "%s is of the same version, runs on the same Node and brings nothing along",
   (folder) => {
