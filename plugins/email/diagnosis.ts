@@ -16,7 +16,9 @@ export async function examineEmail(config: EmailConfig): Promise<readonly Findin
   });
   return [
     readable,
-    await attempt("email sending", `${smtp.host} takes mail of ${address}`, () => checkOutgoing(config)),
+    await attempt("email sending", `${smtp.host} takes mail of ${address}`, () =>
+      checkOutgoing(config, AbortSignal.timeout(TIMEOUT_MS)),
+    ),
     ...(readable.ok ? [await examineResults(config)] : []),
   ];
 }

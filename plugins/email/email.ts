@@ -16,6 +16,8 @@ export interface EmailParts {
   readonly senders: Limiter;
   /** Counts what is sent. */
   readonly sent: Limiter;
+  /** Called when the channel is used, which one whose settings are only tried never is. */
+  begin(): void;
   readonly log: Log;
 }
 
@@ -28,7 +30,7 @@ interface Position {
 const MAX_CHARACTERS = 200_000;
 const MAX_FILE_BYTES = 20 * 2 ** 20;
 
-export function createEmail({ config, reader, senders, sent, log }: EmailParts): ChatService {
+export function createEmail({ config, reader, senders, sent, begin, log }: EmailParts): ChatService {
   const { address, authservId, folders } = config;
   const mailbox = createMailbox(config.imap, config.sentFolder);
   const ids = createOwnIds(address);
@@ -109,6 +111,7 @@ export function createEmail({ config, reader, senders, sent, log }: EmailParts):
     },
 
     async receive(inbox, signal) {
+      begin();
       const kept = await inbox.position();
       let position: Position = kept
         ? (JSON.parse(kept) as Position)
@@ -146,6 +149,7 @@ export function createEmail({ config, reader, senders, sent, log }: EmailParts):
     },
 
     async send(message, signal) {
+      begin();
       const verdict = await sent.peek("all");
       if (!verdict.ok)
         return {
@@ -180,7 +184,7 @@ export function createEmail({ config, reader, senders, sent, log }: EmailParts):
 
     async check(signal) {
       for (const folder of folders) await mailbox.newest(folder, 0, signal);
-      await checkOutgoing(config);
+      await checkOutgoing(config, signal);
       return {
         detail: `${address} on ${config.imap.host}, sends by ${config.smtp.host}`,
         link: `mailto:${address}`,

@@ -1,7 +1,7 @@
 /** The SMTP side: writes an answer as a mail that stands in its thread, and hands it to the server. */
 import { createTransport } from "nodemailer";
 import MailComposer from "nodemailer/lib/mail-composer/index.js";
-import { Fault, reason } from "../../kernel/plugin.ts";
+import { reason } from "../../kernel/plugin.ts";
 import type { NotSent, OutgoingMessage } from "../messaging/services.ts";
 import { serverFault } from "./faults.ts";
 import { addressIn, type OwnIds } from "./message-id.ts";
@@ -103,13 +103,19 @@ export async function deliver(
 }
 
 /** Rejects with a fault where the server cannot be used. */
-export async function checkOutgoing(config: EmailConfig): Promise<void> {
+export async function checkOutgoing(config: EmailConfig, signal: AbortSignal): Promise<void> {
   const transport = open(config);
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
   try {
-    await transport.verify();
+    signal.throwIfAborted();
+    // Closing a transport does not end what it verifies: the connection ends by its own limits.
+    await Promise.race([transport.verify(), aborted.promise]);
   } catch (error) {
-    throw error instanceof Fault ? error : serverFault(error, config.smtp, "EMAIL_SMTP_URL");
+    throw serverFault(error, config.smtp, "EMAIL_SMTP_URL");
   } finally {
+    signal.removeEventListener("abort", onAbort);
     transport.close();
   }
 }

@@ -49,12 +49,14 @@ export default definePlugin({
           ],
           read: readSettings,
           async create(config, announce) {
-            // The URLs are masked as a whole; an error may quote the password alone.
-            for (const { password } of [config.imap, config.smtp]) kernel.mask.add(password);
-            limits = config.limits;
+            const begin = () => {
+              // The URLs are masked as a whole; an error may quote the password alone.
+              for (const { password } of [config.imap, config.smtp]) kernel.mask.add(password);
+              limits = config.limits;
+            };
             announce(`${config.address}, ${config.folders.join(", ")} on ${config.imap.host}`);
             const { createEmail } = await import("./email.ts");
-            return createEmail({ config, reader, senders, sent, log });
+            return createEmail({ config, reader, senders, sent, begin, log });
           },
         },
         announce,

@@ -69,6 +69,7 @@ export async function openEmail(
     reader,
     senders: counter(config.limits.sender),
     sent: counter(config.limits.daily),
+    begin() {},
     log,
   });
   // The server knows the time of a mail in seconds: what another test sent must not be in the first of this one.
