@@ -46,7 +46,12 @@ export function channelRoutes(parts: Partial<Pick<Services, "messaging" | "setti
         detail: Type.String({ description: "Who we are there, as the service says" }),
         link: Type.Optional(Type.String({ description: "Where people write to us" })),
       }),
-      refusals: { ...off, 400: "The service does not accept it", 404: "There is no such channel" },
+      refusals: {
+        400: "A setting is missing, has no such form, or belongs to another channel",
+        403: "The service does not accept it",
+        404: "There is no such channel",
+        503: "The service cannot be reached, or no plugin for chat channels runs",
+      },
       async handle({ user, params: { name }, body: { settings: values } }) {
         const offered = findChannel({ messaging: messaging() }, name);
         const foreign = Object.keys(values).find(
