@@ -41,16 +41,16 @@ export async function install(context: CommandContext, what: string, options: In
       installer.propose(name, { ...fetched, origin }, consentOn(options), progress, options.set);
     const proposal = await located(component, waitFor(`checking ${name}`, options, proposing));
     const { candidate, signature, replaces } = proposal;
+    const { version } = candidate.capabilities;
+    const rights = bullets([...(signature === undefined ? [] : [signature]), ...candidate.grants]);
     // A replacement is asked about where it can do more.
-    if (isInteractive() && replaces === undefined) {
-      progress(
-        `${name} ${candidate.capabilities.version}:\n${bullets([...(signature === undefined ? [] : [signature]), ...candidate.grants])}`,
-      );
+    const isAsked = isInteractive() && replaces === undefined;
+    if (isAsked) {
+      progress(`${name} ${version}:\n${rights}`);
       await agree(`Install ${name}?`, options);
     }
     const { digest, installedAt } = await installer.install(proposal, { replace: askToReplace(options) });
     const unset = unsetSetting(candidate.capabilities);
-    const { version } = candidate.capabilities;
     const { ownCapabilities: _, ...shownOrigin } = candidate.origin ?? origin;
     const { kept: __, ...replaced } = replaces ?? {};
     print(
@@ -67,7 +67,7 @@ export async function install(context: CommandContext, what: string, options: In
       },
       () =>
         [
-          `Installed ${name} ${version} (SHA-256 ${digest}). It:\n${bullets([...(signature === undefined ? [] : [signature]), ...candidate.grants])}`,
+          `Installed ${name} ${version} (SHA-256 ${digest}).${isAsked ? "" : ` It:\n${rights}`}`,
           ...(unset === undefined
             ? []
             : [`It needs the setting \`${unset.name}\`: postern tool setup ${name}`]),

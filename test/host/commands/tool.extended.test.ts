@@ -289,4 +289,5 @@ test("on a terminal a new tool is installed only after a yes; what it may do is 
   yes.type("y");
   expect(await yes.ended).toBe(0);
   expect(yes.text()).toContain("Installed prober");
+  expect(yes.text().split("may GET https://127.0.0.1/v1/*")).toHaveLength(2);
 });
