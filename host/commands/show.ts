@@ -1,6 +1,12 @@
 /** `tool list`, `tool info` and `tool log`: what is installed and what it did. */
 import { toWire } from "../../kernel/kit/schema.ts";
-import { fields, type JsonOption, relativeTime, table } from "../../kernel/kit/terminal.ts";
+import {
+  fields,
+  type JsonOption,
+  relativeTime,
+  type TableOptions,
+  table,
+} from "../../kernel/kit/terminal.ts";
 import { ToolOrigin } from "../../kernel/kit/tools.ts";
 import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
 import { quote } from "../author/conformance/report.ts";
@@ -38,26 +44,31 @@ export async function list(context: CommandContext, options: JsonOption): Promis
       ],
       broken,
     };
-    print(options, value, () => {
-      if (value.tools.length + broken.length === 0)
-        return 'No tools installed. See "postern tool install --help".';
+    if (options.json || value.tools.length + broken.length === 0)
+      print(options, value, () => 'No tools installed. See "postern tool install --help".');
+    else {
       const rows = installed.map(({ name, version, description, switched_off }) => [
         name,
         switched_off === null ? version : "switched off",
         switched_off?.why ?? description,
       ]);
-      return table(
+      const shown = table(
         ["NAME", "VERSION", "DESCRIPTION"],
         [
           ...rows,
           ...outside.map(({ name, description, server }) => [name, `of ${server?.name}`, description]),
           ...broken.map(({ name, reason }) => [name, "broken", reason]),
         ],
-        { cut: ["DESCRIPTION"] },
-      ).trimEnd();
-    });
+        { cut: ["DESCRIPTION"], colours: STATES },
+      );
+      await context.show(shown);
+    }
   });
 }
+
+const STATES: TableOptions["colours"] = {
+  VERSION: (version) => (version === "broken" ? "red" : version === "switched off" ? "yellow" : undefined),
+};
 
 export async function info(context: CommandContext, name: string, options: JsonOption): Promise<void> {
   await withAnyTool(context, name, async (host, tool) => {

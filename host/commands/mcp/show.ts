@@ -1,6 +1,13 @@
 /** `mcp list`, `mcp info` and `mcp test`. */
 import { toWire } from "../../../kernel/kit/schema.ts";
-import { fields, type JsonOption, relativeTime, table, waitFor } from "../../../kernel/kit/terminal.ts";
+import {
+  fields,
+  type JsonOption,
+  relativeTime,
+  type TableOptions,
+  table,
+  waitFor,
+} from "../../../kernel/kit/terminal.ts";
 import type { CommandContext } from "../../../kernel/plugin.ts";
 import { type McpServerInfo, McpServerInfo as ServerForm } from "../../wire.ts";
 import { print, progress } from "../terminal/terminal.ts";
@@ -10,18 +17,26 @@ import { interruptible, OPERATOR, withServer, withServers } from "./server-acces
 export async function list(context: CommandContext, options: JsonOption): Promise<void> {
   await withServers(context, async (mcpServers) => {
     const servers = await mcpServers.list(OPERATOR);
-    print(options, { servers: servers.map((server) => toWire(ServerForm, server)) }, () => {
-      if (servers.length === 0) return 'No MCP servers. See "postern mcp add --help".';
+    const value = { servers: servers.map((server) => toWire(ServerForm, server)) };
+    if (options.json || servers.length === 0)
+      print(options, value, () => 'No MCP servers. See "postern mcp add --help".');
+    else {
       const rows = servers.map((server) => [
         server.name,
         server.status,
         countTools(server.tools),
         server.address,
       ]);
-      return table(["NAME", "STATUS", "TOOLS", "ADDRESS"], rows, { cut: ["ADDRESS"] }).trimEnd();
-    });
+      const head = ["NAME", "STATUS", "TOOLS", "ADDRESS"];
+      await context.show(table(head, rows, { cut: ["ADDRESS"], colours: STATES }));
+    }
   });
 }
+
+const STATES: TableOptions["colours"] = {
+  STATUS: (status) =>
+    (({ connected: "green", unreachable: "red", unauthenticated: "yellow" }) as const)[status],
+};
 
 export async function info(
   context: CommandContext,

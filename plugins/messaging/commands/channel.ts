@@ -10,6 +10,7 @@ import {
   readSecret,
   relativeTime,
   say,
+  type TableOptions,
   table,
   verb,
   warn,
@@ -41,11 +42,10 @@ export function register(group: Command, context: CommandContext): void {
           ...[state.waiting, state.dead, state.requests].map((count) => (count === 0 ? "" : String(count))),
           state.lastReceivedAt === undefined ? "" : relativeTime(state.lastReceivedAt),
         ]);
-        print(
-          options,
-          { channels: states.map((state) => toWire(ChannelState, state)) },
-          table(["CHANNEL", "STATE", "WAITING", "DEAD", "REQUESTS", "LAST MESSAGE"], rows).trimEnd(),
-        );
+        const head = ["CHANNEL", "STATE", "WAITING", "DEAD", "REQUESTS", "LAST MESSAGE"];
+        if (options.json)
+          print(options, { channels: states.map((state) => toWire(ChannelState, state)) }, "");
+        else await context.show(table(head, rows, { colours: STATES }));
       }),
   );
 
@@ -248,6 +248,12 @@ async function readLines(channel: OfferedChannel["channel"]): Promise<Record<str
   }
   return values;
 }
+
+const STATES: TableOptions["colours"] = {
+  STATE: (state) =>
+    state.startsWith("connected") ? "green" : state.startsWith("not set up") ? "gray" : "yellow",
+  DEAD: () => "red",
+};
 
 function stateInWords({ name, missing, isConnected, detail }: ChannelState): string {
   if (missing !== undefined) return `not set up: run "postern channel add ${name}"`;

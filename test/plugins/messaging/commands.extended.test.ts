@@ -48,6 +48,9 @@ test("a channel is set up, lets somebody in and is removed, while the service ru
   expect(added.stdout).toContain("The running service opens Slack now.");
   await slack.connected();
   expect((await run("channel test slack")).stdout).toContain("@postern in The Team");
+  const inColour = await postern(["channel", "list"], { env: { ...env, FORCE_COLOR: "1" } });
+  expect(inColour.stdout).toContain("\u001b[32mconnected");
+  expect((await run("channel list")).stdout).not.toContain("\u001b");
   expect((await run("config")).stdout).not.toContain(BOT_TOKEN);
 
   slack.say(ANN, "let me in");
