@@ -131,7 +131,7 @@ export async function bundledPackages(): Promise<readonly string[]> {
 const TOGETHER: Readonly<Record<string, RegExp>> = {
   every: /^kernel\/cli\/main\.ts$/,
   home: /^(?:kernel\/cli\/(?:service\/session|command-context)|plugins\/store\/(?:access|start))\.ts$/,
-  tools: /^host\/(?:tool-host|commands\/(?:opening|tool))\.ts$/,
+  tools: /^host\/(?:(?:service|tool)-host|commands\/tool)\.ts$/,
   doctor:
     /^(?:host\/diagnosis|kernel\/cli\/operator\/doctor|plugins\/(?:models\/choice\/check|(?:accounts|home|messaging|store\/maintenance)\/diagnosis))\.ts$/,
 };

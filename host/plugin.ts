@@ -8,8 +8,8 @@ import { warn } from "../kernel/kit/terminal.ts";
 import { definePlugin, type Env, reason, type StoreLook, type ToolCall } from "../kernel/plugin.ts";
 import type { Store } from "../plugins/store/services.ts";
 import { openToolTables } from "./catalog/storage/tables.ts";
+import type { ServiceHost, ServiceHostConfig } from "./service-host.ts";
 import type { CallOutcome, McpServers } from "./services.ts";
-import type { HostConfig, ToolHost } from "./tool-host.ts";
 
 const NONE = "none installed";
 const GETTING_READY = "getting the shipped tools ready";
@@ -32,7 +32,7 @@ export default definePlugin({
   needs: ["kernel", "store", "storage", "settings"],
   wants: ["telemetry", "workspace"],
   provides: ["tools", "toolAdmin", "mcpServers", "toolHost", "packages"],
-  configure(env): HostConfig {
+  configure(env): ServiceHostConfig {
     const privateHosts = readPrivateHosts(env);
     const workers = env.integer(
       "TOOLS_WORKERS",
@@ -100,11 +100,11 @@ export default definePlugin({
         for (const host of hosts) privateHosts.add(host);
       }),
     );
-    let opened: Promise<ToolHost> | undefined;
+    let opened: Promise<ServiceHost> | undefined;
     const stopping = new AbortController();
-    const open = (): Promise<ToolHost> => {
-      opened ??= import("./tool-host.ts").then(({ openToolHost }) =>
-        openToolHost({
+    const open = (): Promise<ServiceHost> => {
+      opened ??= import("./service-host.ts").then(({ openServiceHost }) =>
+        openServiceHost({
           config: { ...config, keepsSpare: kernel.serving, version: kernel.version },
           home,
           store,
@@ -175,7 +175,7 @@ export default definePlugin({
       announce(names.length === 0 ? none : names.join(", "));
     // Their names alone: reading what they are would take longer than the whole start.
     announceNames(await readNames(store, home), kernel.stays && config.shipped ? GETTING_READY : NONE);
-    const announceTools = async (host: ToolHost, none: string) => {
+    const announceTools = async (host: ServiceHost, none: string) => {
       announceNames(
         (await host.catalog.list()).map(({ name }) => name),
         none,
@@ -212,7 +212,7 @@ export default definePlugin({
 
     const outcomeOf = async (
       { name }: ToolCall,
-      run: (host: ToolHost) => Promise<{ readonly outcome: CallOutcome }>,
+      run: (host: ServiceHost) => Promise<{ readonly outcome: CallOutcome }>,
     ): Promise<CallOutcome> => {
       try {
         await live.current();

@@ -11,7 +11,7 @@ export type Placement = ReturnType<typeof createPlacement>;
 export interface PlacementParts {
   readonly catalog: Catalog;
   readonly code: CodeCache;
-  isForeign(name: string): Promise<boolean>;
+  isTaken(name: string): Promise<boolean>;
   passSecrets(from: Holder, to: Holder): Promise<void>;
   onRemoved(name: string): Promise<void>;
   /** Drops what tools of this name remember. */
@@ -20,11 +20,11 @@ export interface PlacementParts {
 }
 
 export function createPlacement(parts: PlacementParts) {
-  const { catalog, code, onRemoved, forgetState, isForeign, passSecrets, secretsHeldBy } = parts;
+  const { catalog, code, onRemoved, forgetState, isTaken, passSecrets, secretsHeldBy } = parts;
   return {
     /** Puts a candidate into the catalog; one that replaces a tool keeps the secrets that were given to it. */
     async place(name: string, candidate: Candidate, force: boolean): Promise<InstalledTool> {
-      if (await isForeign(name))
+      if (await isTaken(name))
         throw new Fault("invalid", "tool_exists", `${name} is the name of an MCP server's tool.`, {
           param: "name",
         });

@@ -4,10 +4,10 @@ import type { PrivateHosts } from "../../kernel/kit/outbound.ts";
 import { type CommandContext, Fault, reason, type ToolInfo } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 import { SHIPPED } from "../catalog/shipped.ts";
-import type { ToolHost } from "../tool-host.ts";
+import type { ServiceHost } from "../service-host.ts";
 import { progress } from "./terminal/terminal.ts";
 
-type Work = (host: ToolHost) => Promise<void>;
+type Work = (host: ServiceHost) => Promise<void>;
 
 export function withHost(context: CommandContext, work: Work): Promise<void> {
   return context.with(["toolHost"], async ({ toolHost }) => work(await toolHost.open()));
@@ -26,12 +26,12 @@ export async function readPrivateHosts(context: CommandContext): Promise<Private
 export function withTool(
   context: CommandContext,
   name: string,
-  work: (host: ToolHost, tool: InstalledTool) => Promise<void>,
+  work: (host: ServiceHost, tool: InstalledTool) => Promise<void>,
 ): Promise<void> {
   return withHost(context, async (host) => work(host, await requireTool(host, name)));
 }
 
-export async function requireTool(host: ToolHost, name: string): Promise<InstalledTool> {
+export async function requireTool(host: ServiceHost, name: string): Promise<InstalledTool> {
   if (SHIPPED.includes(name) && (await host.catalog.find(name)) === undefined)
     await provideShipped(host, [name]);
   const tool = await host.catalog.find(name);
@@ -42,7 +42,7 @@ export async function requireTool(host: ToolHost, name: string): Promise<Install
 export function withAnyTool(
   context: CommandContext,
   name: string,
-  work: (host: ToolHost, tool: InstalledTool | ToolInfo) => Promise<void>,
+  work: (host: ServiceHost, tool: InstalledTool | ToolInfo) => Promise<void>,
 ): Promise<void> {
   return withHost(context, async (host) => {
     const isInstalled = (await host.catalog.find(name)) !== undefined;
@@ -58,7 +58,7 @@ export function withAnyTool(
 }
 
 /** Whatever keeps a shipped tool from being built, the others are there. */
-export function provideShipped(host: ToolHost, names?: readonly string[]): Promise<void> {
+export function provideShipped(host: ServiceHost, names?: readonly string[]): Promise<void> {
   return host.provideShipped(progress, undefined, names).catch((error) => progress(reason(error)));
 }
 

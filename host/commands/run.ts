@@ -6,8 +6,8 @@ import { visibleLine } from "../../kernel/kit/text.ts";
 import { type CommandContext, Fault } from "../../kernel/plugin.ts";
 import { locateReceipts, tellOnce } from "../author/trace/located.ts";
 import type { Tape } from "../broker/recording.ts";
+import type { ServiceHost } from "../service-host.ts";
 import type { QuestionOutcome } from "../services.ts";
-import type { ToolHost } from "../tool-host.ts";
 import { requireTool, withHost } from "./host-access.ts";
 import { print, progress } from "./terminal/terminal.ts";
 
@@ -28,7 +28,7 @@ export async function run(
     throw new Fault("invalid", "record_or_replay", "use either --record or --replay, not both", {
       usage: true,
     });
-  const call = async (host: ToolHost, isForeign: boolean) => {
+  const call = async (host: ServiceHost, isForeign: boolean) => {
     if (isForeign && (options.record ?? options.replay) !== undefined) {
       const message = `${name} is a tool of an MCP server; its calls cannot be recorded`;
       throw new Fault("invalid", "not_recorded", message, { usage: true });
@@ -81,7 +81,7 @@ async function openTape(
   name: string,
   params: string,
   { record, replay }: RunOptions,
-  { hide, catalog }: ToolHost,
+  { hide, catalog }: ServiceHost,
 ): Promise<Tape | undefined> {
   if (record === undefined && replay === undefined) return undefined;
   const { recordTo, replayFrom } = await import("../broker/recording.ts");

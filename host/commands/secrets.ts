@@ -4,7 +4,7 @@ import type { CommandContext } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 import type { GivenSettings } from "../catalog/settings.ts";
 import { gaveUp, type Prompt } from "../secrets/browser-sign-in.ts";
-import type { ToolHost } from "../tool-host.ts";
+import type { ServiceHost } from "../service-host.ts";
 import { withTool } from "./host-access.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
 import { bullets, print, progress } from "./terminal/terminal.ts";
@@ -42,7 +42,7 @@ export function setup(context: CommandContext, name: string, options: SecretsOpt
   });
 }
 
-function configure(host: ToolHost, tool: InstalledTool, given: GivenSettings, options: SecretsOptions) {
+function configure(host: ServiceHost, tool: InstalledTool, given: GivenSettings, options: SecretsOptions) {
   return host.configure(tool, given, async (added) => {
     progress(`With this ${tool.name}:\n${bullets(added)}`);
     await agree(`Let ${tool.name} do that?`, options);

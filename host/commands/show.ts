@@ -12,7 +12,7 @@ import type { CommandContext, ToolInfo } from "../../kernel/plugin.ts";
 import { quote } from "../author/conformance/report.ts";
 import { locateReceipts } from "../author/trace/located.ts";
 import type { Receipt } from "../calls/receipts.ts";
-import type { ToolHost } from "../tool-host.ts";
+import type { ServiceHost } from "../service-host.ts";
 import { provideShipped, withAnyTool, withHost } from "./host-access.ts";
 import { bullets, print } from "./terminal/terminal.ts";
 
@@ -138,7 +138,7 @@ function describeOrigin(origin: ToolOrigin | undefined): string[][] {
   ];
 }
 
-async function foreignInfo({ receipts }: ToolHost, tool: ToolInfo, options: JsonOption): Promise<void> {
+async function foreignInfo({ receipts }: ServiceHost, tool: ToolInfo, options: JsonOption): Promise<void> {
   const { name, description, schema, grants, server, asks } = tool;
   const [last] = await receipts.list({ tool: name, limit: 1 });
   const value = {

@@ -8,10 +8,10 @@ import { digestOf, type InstalledTool } from "../catalog/catalog.ts";
 import { readCapabilities } from "../catalog/install.ts";
 import { type Change, compareRelease, isSamePlace } from "../catalog/release.ts";
 import type { Replacement } from "../installer.ts";
+import type { ServiceHost } from "../service-host.ts";
 import { readReference } from "../sources/local.ts";
 import type { Fetched } from "../sources/source.ts";
 import type { Sources } from "../sources/sources.ts";
-import type { ToolHost } from "../tool-host.ts";
 import { describeSigner } from "../trust/evidence.ts";
 import { isNamedBy, type JudgeSignature } from "../trust/judge.ts";
 import { noSuchTool, requireTool, withHost } from "./host-access.ts";
@@ -61,7 +61,7 @@ export async function update(
   });
 }
 
-async function updateOne(host: ToolHost, tool: InstalledTool, options: UpdateOptions): Promise<Updated> {
+async function updateOne(host: ServiceHost, tool: InstalledTool, options: UpdateOptions): Promise<Updated> {
   const { name } = tool;
   const told = identify(tool);
   if (tool.origin === undefined)
@@ -178,7 +178,7 @@ function render(results: readonly Updated[]): string {
 
 /** A rule that came after the version was installed holds for bringing it back, too. */
 async function assertTrusted(
-  { trust }: ToolHost,
+  { trust }: ServiceHost,
   { name, capabilities, origin }: InstalledTool,
 ): Promise<void> {
   const rules = origin === undefined ? [] : await trust.matching(origin);

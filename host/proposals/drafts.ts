@@ -17,7 +17,7 @@ import { SHIPPED } from "../catalog/shipped.ts";
 import { withCapabilitiesSection } from "../compile/capabilities-section.ts";
 import { WIT_VERSION } from "../compile/component.ts";
 import type { Proposal } from "../installer.ts";
-import type { ToolHost } from "../tool-host.ts";
+import type { ServiceHost } from "../service-host.ts";
 
 export interface ProposedTool {
   readonly name: string;
@@ -63,7 +63,7 @@ export function createDrafts({
   readonly keyed: Keyed<Draft>;
   readonly places: ToolchainPlaces;
   readonly privateHosts: PrivateHosts;
-  open(): Promise<Pick<ToolHost, "installer" | "code">>;
+  open(): Promise<Pick<ServiceHost, "installer" | "code">>;
 }) {
   const oneAfterAnother = createMutex();
 

@@ -1,6 +1,6 @@
 /** A start with ten MCP servers configured, two of them dead, beside one with none. */
 import { join } from "node:path";
-import { openToolHost } from "../../host/tool-host.ts";
+import { openServiceHost } from "../../host/service-host.ts";
 import { createLog } from "../../kernel/log/log.ts";
 import { createMask } from "../../kernel/mask/mask.ts";
 import { listenMcp, type McpHttp } from "../support/servers/mcp-listening.ts";
@@ -25,7 +25,7 @@ async function untilReady(home: string, env: Readonly<Record<string, string>>): 
 async function configure(home: string, servers: readonly McpHttp[]): Promise<void> {
   const store = openHomeStore(home);
   const mask = createMask();
-  const host = await openToolHost({
+  const host = await openServiceHost({
     config: {
       privateHosts: new Set(servers.map((server) => server.host)),
       shipped: false,

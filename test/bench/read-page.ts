@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Readability } from "@mozilla/readability";
 import { read } from "../../components/read-page/read.ts";
 import { openTemporaryHost } from "../../host/commands/author/temporary-host.ts";
-import type { ToolHost } from "../../host/tool-host.ts";
+import type { ServiceHost } from "../../host/service-host.ts";
 import { openHomeStore } from "../support/tools/home-store.ts";
 import { builtComponent, capabilitiesOf } from "../support/tools/shipped.ts";
 import { install } from "../support/tools/tool-host.ts";
@@ -34,7 +34,7 @@ function article(): string {
   return `<!doctype html><html lang="en"><head><title>Batteries</title></head><body><nav><ul>${menu.join("")}</ul></nav><main><article><h1>Batteries</h1>${parts.join("\n")}</article></main><footer>Imprint</footer></body></html>`;
 }
 
-async function call(host: ToolHost, url: string): Promise<void> {
+async function call(host: ServiceHost, url: string): Promise<void> {
   const { outcome } = await host.run(
     { id: "call", name: "read-page", params: JSON.stringify({ url }) },
     { user: "operator" },

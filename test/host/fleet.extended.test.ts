@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { digestOf } from "../../host/catalog/catalog.ts";
-import type { HostConfig } from "../../host/tool-host.ts";
+import type { ServiceHostConfig } from "../../host/service-host.ts";
 import { temporaryFolder } from "../support/home.ts";
 import { openPostgres } from "../support/processes/engines.ts";
 import { postern } from "../support/processes/postern.ts";
@@ -16,7 +16,7 @@ import { afterThisTest } from "../support/undo.ts";
 
 const KEY = Buffer.alloc(32, 7).toString("base64");
 
-async function fleet(config: Partial<HostConfig> = {}) {
+async function fleet(config: Partial<ServiceHostConfig> = {}) {
   const url = await freshDatabase(afterThisTest);
   const open = async () => toolHost(config, temporaryFolder(), await openPostgres(url));
   return { url, first: await open(), second: await open() };

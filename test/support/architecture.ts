@@ -43,7 +43,17 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
     ...["package.ts", "mutex.ts", "threads.ts", "deadline.ts", "fault.ts"],
   ],
   host: [
-    ...["proposals", "routes", "commands", "tool-host.ts", "admin.ts", "installer.ts", "authorization.ts"],
+    ...[
+      "proposals",
+      "routes",
+      "commands",
+      "service-host.ts",
+      "admin.ts",
+      "tool-host.ts",
+      "setup.ts",
+      "installer.ts",
+      "authorization.ts",
+    ],
     ...[
       "author",
       "mcp",

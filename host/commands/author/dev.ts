@@ -9,7 +9,7 @@ import { watchFolder } from "../../author/changes.ts";
 import { listRecordings, openProject, type Project } from "../../author/project.ts";
 import { located, locateReceipts } from "../../author/trace/located.ts";
 import type { Receipt } from "../../calls/receipts.ts";
-import type { ToolHost } from "../../tool-host.ts";
+import type { ServiceHost } from "../../service-host.ts";
 import { readPrivateHosts } from "../host-access.ts";
 import { print, progress, shorten } from "../terminal/terminal.ts";
 import { buildWith } from "./build.ts";
@@ -45,7 +45,7 @@ export async function dev(context: CommandContext, directory: string, options: D
 async function watch(
   context: CommandContext,
   project: Project,
-  host: ToolHost,
+  host: ServiceHost,
   options: DevOptions,
 ): Promise<void> {
   const { folder } = context;
@@ -77,7 +77,7 @@ function quote(path: string): string {
 /** Problems of the project are printed, and the next change tries again. */
 async function round(
   project: Project,
-  host: ToolHost,
+  host: ServiceHost,
   options: DevOptions,
   context: CommandContext,
 ): Promise<void> {
@@ -98,7 +98,7 @@ async function round(
   }
 }
 
-async function play(file: string, { name }: Project, host: ToolHost): Promise<Played> {
+async function play(file: string, { name }: Project, host: ServiceHost): Promise<Played> {
   const { readRecording, replayFrom } = await import("../../broker/recording.ts");
   const { params = {} } = await readRecording(file);
   const { outcome, receipt: kept } = await host.run(

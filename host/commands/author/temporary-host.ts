@@ -3,15 +3,15 @@ import { createLog } from "../../../kernel/kit/log.ts";
 import type { PrivateHosts } from "../../../kernel/kit/outbound.ts";
 import { createMask } from "../../../kernel/kit/secrets.ts";
 import type { Store } from "../../../plugins/store/services.ts";
-import { openToolHost, type ToolHost } from "../../tool-host.ts";
+import { openServiceHost, type ServiceHost } from "../../service-host.ts";
 
 export async function openTemporaryHost(
   home: string,
   store: Store,
   privateHosts: PrivateHosts,
-): Promise<ToolHost> {
+): Promise<ServiceHost> {
   const mask = createMask();
   const log = createLog("error", mask, { pretty: false, write: (line) => void process.stderr.write(line) });
   const config = { privateHosts, shipped: false, workers: 1, variable: () => undefined };
-  return await openToolHost({ config, home, store, mask, log });
+  return await openServiceHost({ config, home, store, mask, log });
 }

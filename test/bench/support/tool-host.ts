@@ -1,17 +1,17 @@
 /** A tool host of the bench's own, and tools put into it without being examined each time. */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
+import { openServiceHost, type ServiceHost } from "../../../host/service-host.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import { copyCode } from "../../support/tools/components.ts";
 import { openHomeStore } from "../../support/tools/home-store.ts";
 
-export async function openHost(home: string, privateHosts: readonly string[] = []): Promise<ToolHost> {
+export async function openHost(home: string, privateHosts: readonly string[] = []): Promise<ServiceHost> {
   mkdirSync(home, { recursive: true });
   const store = openHomeStore(home);
   const mask = createMask();
-  const host = await openToolHost({
+  const host = await openServiceHost({
     config: {
       privateHosts: new Set(privateHosts),
       shipped: false,
@@ -32,7 +32,7 @@ export async function openHost(home: string, privateHosts: readonly string[] = [
 
 /** Installs a component under each of the names; it is compiled and examined once. */
 export async function installAs(
-  host: ToolHost,
+  host: ServiceHost,
   names: readonly string[],
   component: Uint8Array,
   capabilities: object = {},

@@ -9,13 +9,13 @@ import { digestOf } from "../../../host/catalog/catalog.ts";
 import { openTemporaryHost } from "../../../host/commands/author/temporary-host.ts";
 import { createComponent } from "../../../host/compile/transpile.ts";
 import { createPool } from "../../../host/sandbox/pool.ts";
-import type { ToolHost } from "../../../host/tool-host.ts";
+import type { ServiceHost } from "../../../host/service-host.ts";
 import { openHomeStore } from "../../support/tools/home-store.ts";
 import { builtComponent, capabilitiesOf, recordingOf } from "../../support/tools/shipped.ts";
 import { install } from "../../support/tools/tool-host.ts";
 
 let home: string;
-let host: ToolHost;
+let host: ServiceHost;
 let store: ReturnType<typeof openHomeStore>;
 
 beforeAll(async () => {

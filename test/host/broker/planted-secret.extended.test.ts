@@ -5,7 +5,7 @@ import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openToolHost, type ToolHost } from "../../../host/tool-host.ts";
+import { openServiceHost, type ServiceHost } from "../../../host/service-host.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
@@ -20,7 +20,7 @@ const forms = [PLANTED, Buffer.from(PLANTED).toString("base64"), Buffer.from(PLA
 
 let home: string;
 let store: OpenStore;
-let host: ToolHost;
+let host: ServiceHost;
 let api: Upstream;
 const held = Promise.withResolvers<ServerResponse>();
 const logged: string[] = [];
@@ -37,7 +37,7 @@ beforeAll(async () => {
       );
   });
   const mask = createMask();
-  host = await openToolHost({
+  host = await openServiceHost({
     config: {
       privateHosts: new Set([`127.0.0.1:${api.port}`]),
       shipped: false,

@@ -1,6 +1,6 @@
 /** A tool that keeps taking its process down is switched off, until somebody switches it on again. */
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { ToolHost } from "../../../host/tool-host.ts";
+import type { ServiceHost } from "../../../host/service-host.ts";
 import { childrenBytes } from "../../support/processes/children.ts";
 import { postern } from "../../support/processes/postern.ts";
 import { openUpstream } from "../../support/servers/upstream.ts";
@@ -19,9 +19,9 @@ const OFF = /^bomb is switched off\. It took its process down 3 times within ten
 
 const call = { id: "c", name: "bomb", params: "{}" };
 
-const installBomb = async (host: ToolHost, name = "bomb") => install(host, name, await bombIn(0), NOTHING);
+const installBomb = async (host: ServiceHost, name = "bomb") => install(host, name, await bombIn(0), NOTHING);
 
-async function codeOf(host: ToolHost): Promise<string> {
+async function codeOf(host: ServiceHost): Promise<string> {
   const { outcome } = await host.run(call, { user: "ada" });
   return outcome.status === "error" ? outcome.code : outcome.status;
 }

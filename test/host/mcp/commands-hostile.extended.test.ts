@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import type { ToolHost } from "../../../host/tool-host.ts";
+import type { ServiceHost } from "../../../host/service-host.ts";
 import { temporaryFolder } from "../../support/home.ts";
 import { toolHost } from "../../support/tools/tool-host.ts";
 
@@ -13,7 +13,7 @@ const OPERATOR = { user: "operator", agree: true };
 const CALL = { id: "c", name: "near_it", params: "{}" };
 const ADA = { user: "ada" };
 
-const add = (host: ToolHost, mode: string, file = "") =>
+const add = (host: ServiceHost, mode: string, file = "") =>
   host.foreign.servers.add({ name: "near", command: [process.execPath, SCRIPT, mode, file] }, OPERATOR);
 
 function isAlive(pid: number): boolean {

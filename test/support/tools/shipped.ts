@@ -6,7 +6,7 @@ import { replayFrom } from "../../../host/broker/recording.ts";
 import type { Run } from "../../../host/calls/runner.ts";
 import { filesOf, SHIPPED } from "../../../host/catalog/shipped.ts";
 import { readComponentFile } from "../../../host/compile/component-file.ts";
-import type { ToolHost } from "../../../host/tool-host.ts";
+import type { ServiceHost } from "../../../host/service-host.ts";
 import { ROOT } from "../clone.ts";
 import { alone } from "./alone.ts";
 import { install, toolHost } from "./tool-host.ts";
@@ -28,7 +28,7 @@ export async function prepareShipped(): Promise<void> {
 }
 
 export interface InstalledShipped {
-  readonly host: ToolHost;
+  readonly host: ServiceHost;
   call(params: unknown, recording?: string): Promise<Run>;
 }
 

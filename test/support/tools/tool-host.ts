@@ -3,7 +3,12 @@ import { hash } from "node:crypto";
 import { dirname } from "node:path";
 import type { Candidate, InstalledTool } from "../../../host/catalog/catalog.ts";
 import { examine } from "../../../host/catalog/install.ts";
-import { type HostConfig, type HostParts, openToolHost, type ToolHost } from "../../../host/tool-host.ts";
+import {
+  openServiceHost,
+  type ServiceHost,
+  type ServiceHostConfig,
+  type ServiceHostPorts,
+} from "../../../host/service-host.ts";
 import type { LogLevel } from "../../../kernel/log/log.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import type { Mask } from "../../../kernel/mask/mask.ts";
@@ -14,9 +19,9 @@ import { afterThisTest, type Later } from "../undo.ts";
 import { copyCode, fixture, fixtureWith } from "./components.ts";
 import { openHomeStore } from "./home-store.ts";
 
-export interface ToolHostConfig extends Partial<HostConfig> {
+export interface ToolHostConfig extends Partial<ServiceHostConfig> {
   readonly later?: Later;
-  readonly workspace?: HostParts["workspace"];
+  readonly workspace?: ServiceHostPorts["workspace"];
 }
 
 export async function toolHost(
@@ -24,11 +29,11 @@ export async function toolHost(
   home = temporaryFolder(later),
   store: OpenStore = openHomeStore(home),
   level: LogLevel = "warn",
-): Promise<ToolHost & { readonly home: string; readonly logged: readonly string[]; readonly mask: Mask }> {
+): Promise<ServiceHost & { readonly home: string; readonly logged: readonly string[]; readonly mask: Mask }> {
   const mask = createMask();
   const logged: string[] = [];
   const log = createLog(level, mask, { pretty: false, write: (line) => void logged.push(line) });
-  const host = await openToolHost({
+  const host = await openServiceHost({
     config: {
       privateHosts: new Set(),
       shipped: true,
@@ -66,7 +71,7 @@ export const BEARER = {
   auth: { secret_name: "probe_token", display_name: "Probe", instructions: "Ask Ada." },
 } as const;
 
-export const installProber = async (host: ToolHost, capabilities: string) =>
+export const installProber = async (host: ServiceHost, capabilities: string) =>
   install(host, "prober", await fixture("prober.js"), capabilities);
 
 /** A component that takes its process down: 0 in execute, 1 in description, 2 in schema. */
@@ -81,14 +86,14 @@ export const bombIn = (where: 0 | 1 | 2) =>
 export const NOTHING = JSON.stringify({ version: "1.0.0", wit_version: "0.1.0" });
 
 /** As if it had crashed three times, where crashing is not what is tested. */
-export async function switchOff({ switches }: ToolHost, tool: InstalledTool): Promise<void> {
+export async function switchOff({ switches }: ServiceHost, tool: InstalledTool): Promise<void> {
   for (let death = 0; death < 3; death++) await switches.died(tool, "it was ended by SIGKILL");
 }
 
 /** What components said of themselves, which is the same each time. */
 const introductions = new Map<string, Pick<Candidate, "description" | "schema">>();
 
-export async function install(host: ToolHost, name: string, bytes: Uint8Array, capabilities: string) {
+export async function install(host: ServiceHost, name: string, bytes: Uint8Array, capabilities: string) {
   await copyCode(bytes, dirname(host.code.folder));
   const known = introductions.get(hash("sha256", bytes));
   const candidate =

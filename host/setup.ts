@@ -1,0 +1,105 @@
+/** Settings and secrets of an installed tool: what it needs before it works, and giving it that. */
+import { Fault } from "../kernel/plugin.ts";
+import { assertToken, isNeeded, secretsToEnter } from "./authorization.ts";
+import type { CredentialSource } from "./broker/credentials.ts";
+import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
+import type { SettingsOf } from "./catalog/settings.ts";
+import { holderOf } from "./secrets/holder.ts";
+import type { Vault } from "./secrets/secrets.ts";
+import type { ToolSetup } from "./wire.ts";
+
+export interface SetupParts {
+  readonly catalog: Pick<Catalog, "find">;
+  readonly vault: Pick<Vault, "of">;
+  readonly source: CredentialSource;
+  readonly configure: SettingsOf["configure"];
+}
+
+export type Setup = ReturnType<typeof createSetup>;
+
+export function createSetup({ catalog, vault, source, configure }: SetupParts) {
+  const knownSecret = async (name: string, secret: string) => {
+    const tool = await installed(catalog, name);
+    const accepted = secretsOf(tool).map((known) => known.name);
+    // It comes from signing in or is shared: nobody enters it, and it is the tool's all the same.
+    if (tool.capabilities.auth !== undefined) accepted.push(tool.capabilities.auth.secretName);
+    if (accepted.includes(secret)) return vault.of(holderOf(tool)).secrets;
+    const message = `${name} has no secret named ${secret}; it uses ${[...new Set(accepted)].join(", ") || "none"}.`;
+    throw new Fault("invalid", "unknown_secret", message, { param: "secret" });
+  };
+
+  return {
+    async of(name: string): Promise<ToolSetup> {
+      const tool = await installed(catalog, name);
+      const { auth } = tool.capabilities;
+      const holder = holderOf(tool);
+      const signed =
+        auth?.oauth === undefined
+          ? []
+          : [
+              {
+                name: auth.secretName,
+                question: auth.displayName,
+                isRequired: isNeeded(tool.capabilities, auth.secretName),
+              },
+            ];
+      const asked = await Promise.all(
+        [...secretsOf(tool), ...signed].map(async (secret, at, all) => {
+          const shares = await source.question(holder, secret.name);
+          // A sign-in is not entered; it is listed only to be asked about.
+          if (at === all.length - signed.length && shares === undefined) return [];
+          const isSet = await source.has(holder, secret.name, auth);
+          return [{ ...secret, isSet, shares }];
+        }),
+      );
+      const settings = tool.capabilities.settings.map(({ default: usual, ...setting }) => ({
+        ...setting,
+        isDefault: setting.value === usual,
+      }));
+      return { secrets: asked.flat(), settings, signsIn: auth?.oauth !== undefined };
+    },
+    async setSetting(name: string, setting: string, value: string, isAgreed: boolean) {
+      const asks: string[] = [];
+      const agrees = (added: readonly string[]) => {
+        asks.push(...added);
+        return isAgreed;
+      };
+      try {
+        await configure(await installed(catalog, name), { [setting]: value }, agrees);
+        return { saved: true, asks: [] };
+      } catch (error) {
+        if (error instanceof Fault && error.code === "not_agreed") return { saved: false, asks };
+        throw error;
+      }
+    },
+    async setSecret(name: string, secret: string, value: string) {
+      const secrets = await knownSecret(name, secret);
+      assertToken((await installed(catalog, name)).capabilities.auth, secret, value);
+      return await secrets.set(secret, value);
+    },
+    shareSecret: async (name: string, secret: string) => (await knownSecret(name, secret)).share(secret),
+  };
+}
+
+export async function installed(catalog: Pick<Catalog, "find">, name: string): Promise<InstalledTool> {
+  const tool = await catalog.find(name);
+  if (tool === undefined)
+    throw new Fault("missing", "no_such_tool", `There is no tool ${name}.`, { param: "name" });
+  return tool;
+}
+
+/** Lists what a person can enter for a tool, with the token of a sign-in that is not done by OAuth. */
+function secretsOf({ capabilities }: InstalledTool) {
+  const { auth } = capabilities;
+  const others = secretsToEnter(capabilities);
+  if (auth === undefined || auth.oauth !== undefined) return others;
+  const { secretName, displayName, tokenHint, instructions, setupUrl } = auth;
+  const byHand = {
+    name: secretName,
+    question: tokenHint === undefined ? displayName : `${displayName} (${tokenHint})`,
+    instructions: instructions === "" ? undefined : instructions,
+    url: setupUrl,
+    isRequired: isNeeded(capabilities, secretName),
+  };
+  return [...others, byHand];
+}
