@@ -74,6 +74,8 @@ export function createAgent(parts: AgentParts): RunningAgent {
   const unsaved = createUnsavedEnds((thread) => {
     forget(thread);
     void lanes.wake(thread);
+    // What the turn had taken waits in line again only now. If it cannot be read, the next look tries.
+    void takeWaiting().catch(() => {});
   });
   const handover = createHandover(parts.readTurn);
   const broadcast = createBroadcast({
@@ -83,10 +85,12 @@ export function createAgent(parts: AgentParts): RunningAgent {
   });
   // Signals may be missed; what they would have said is in the store.
   const looking = setInterval(() => {
-    if (active.size > 0 || handover.isFollowing)
+    if (active.size > 0 || handover.isFollowing || isUnread)
       void look().catch((error) => log.warn(`could not check for turns to start or stop: ${reason(error)}`));
   }, LOOK_MS).unref();
   let isDraining = false;
+  /** True if what waits could not be read the last time. */
+  let isUnread = false;
   /** Turns that wait are begun from here on by whoever starts next; undefined before `resume`. */
   let isParking: boolean | undefined;
   let stopped: Promise<void> | undefined;
@@ -130,7 +134,10 @@ export function createAgent(parts: AgentParts): RunningAgent {
     if (isParking !== false || isDraining) return;
     // One of these may end while the others are read, and is not left waiting.
     const known = new Set(active.keys());
+    isUnread = true;
     const waiting = await ledger.waiting((turn) => known.has(turn) || isOurs(turn));
+    isUnread = false;
+    if (isDraining) return;
     if (waiting.length > 0) log.info({ turns: waiting.length }, "messages that were left waiting run now");
     for (const opened of waiting) wait(hold(opened));
   });
@@ -239,6 +246,7 @@ export function createAgent(parts: AgentParts): RunningAgent {
 
   async function look(): Promise<void> {
     await Promise.all(lanes.threads().map((thread) => lanes.wake(thread)));
+    if (isUnread) await takeWaiting();
     await handover.look();
     for (const turn of await ledger.askedToStop()) cancelHere(turn);
   }

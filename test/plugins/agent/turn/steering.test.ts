@@ -1,7 +1,8 @@
 /** Messages that are sent while a turn runs: where people talk, that turn hears them. */
 import { expect, test } from "vitest";
-import type { ChatRequest, ModelServer } from "../../../support/servers/model-server.ts";
+import type { ChatRequest, ModelReply, ModelServer } from "../../../support/servers/model-server.ts";
 import { scriptedModel, type TestTool } from "../../../support/services/agent.ts";
+import { breakTable } from "../../../support/services/broken-table.ts";
 import { openGateway, type TestGateway } from "../../../support/services/gateway.ts";
 
 /** A tool that holds its turn until the test lets go. */
@@ -36,10 +37,10 @@ async function send({ ask }: TestGateway, message: string, thread?: string, path
 
 const turnsOf = async ({ ask }: TestGateway, thread: string) => (await ask(`/api/threads/${thread}`)).body;
 
-async function whileHeld() {
+async function whileHeld(answer: ModelReply = { text: "Done." }) {
   const model = await scriptedModel();
   const { tools, begun, release } = holding();
-  model.script(CALL, { text: "Done." });
+  model.script(CALL, answer);
   const gateway = await openGateway({ model, tools, variables: { CHAT_TITLES: "false" } });
   const socket = await gateway.socket();
   const first = await send(gateway, "Begin");
@@ -147,6 +148,26 @@ test("a message is taken back until it is read, and nothing of it is left", asyn
   expect(await takeBack(kept.id)).toMatchObject({ status: 409, body: { error: { code: "message_taken" } } });
   const { thread, turns } = await turnsOf(gateway, first.thread);
   expect([thread.turns, turns.length]).toEqual([1, 1]);
+});
+
+test("a message that a turn had taken runs by itself when that turn's end could be stored only later", async () => {
+  const { model, gateway, first, release } = await whileHeld({ end: "stall" });
+  const second = await send(gateway, "Make it blue", first.thread);
+  release();
+  await expect.poll(() => model.requests.length).toBe(2);
+  expect(heard(model, 1)).toEqual(["Begin", "Make it blue"]);
+  const { service } = gateway;
+  const agent = service.service("agent");
+  const cut = agent.running("operator", first.id);
+  const sql = await service.service("store").tables("test", []);
+  const mend = await breakTable(sql, "turns", "UPDATE");
+  // As when a plugin is unloaded.
+  await agent.extend({})();
+  expect((await cut?.record)?.error?.code).toBe("interrupted");
+  await mend();
+  const own = async () => (await gateway.ask(`/api/turns/${second.id}`)).body;
+  await expect.poll(own).toMatchObject({ id: second.id, status: "completed" });
+  expect(heard(model, 2)).toEqual(["Begin", "Make it blue"]);
 });
 
 test("what a token may not use is not done for its message in the turn of another", async () => {
