@@ -1,4 +1,5 @@
 /** Makes the services of the configured models: they follow the settings and what the operator says of models. */
+import { typedCommand } from "../../kernel/kit/terminal.ts";
 import { reason, type Services, type StartContext } from "../../kernel/plugin.ts";
 import { createBuiltinModel } from "./builtin/model.ts";
 import { createModelCatalog } from "./choice/catalog.ts";
@@ -47,7 +48,9 @@ export async function startModels({
   const isMissing = () => choice.last().provider === "auto" && models.name().provider === "builtin";
   void follow().then(() => {
     if (isMissing())
-      tell('No language model is set up: run "postern setup", or choose one on the page under Settings.');
+      tell(
+        `No language model is set up: run "${typedCommand()} setup", or choose one on the page under Settings.`,
+      );
   });
   onStop(choice.onChange(() => void follow()));
   const readAgain = async () => {

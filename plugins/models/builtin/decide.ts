@@ -53,7 +53,7 @@ function replyTo(request: ModelRequest, now: Date): Reply {
   const asked = messages[at];
   if (!first) {
     if (asked?.role !== "user") return say(talk.greeting(tools));
-    return asked.attachments?.length ? refuse(talk.UNREAD_FILES) : answer(request, at, now, 0);
+    return asked.attachments?.length ? refuse(talk.unreadFiles()) : answer(request, at, now, 0);
   }
   const question = lastWords(request);
   const { type, about } = intentOf(question);
@@ -128,7 +128,7 @@ function answerPlain({ type, about }: Intent, tools: readonly ModelTool[]): Repl
     bye: () => "Goodbye!",
     mood: () => "I am a program, and I am running fine. What can I do for you?",
     help: () => refuse(talk.help(tools)),
-    identity: () => refuse(talk.IDENTITY),
+    identity: () => refuse(talk.identity()),
     cancel: () => "There is nothing to cancel.",
     answer: () => "I did not ask anything. What would you like me to do?",
     echo: () => about,

@@ -1,5 +1,6 @@
 /** Says what came out once tools have run, as a person would put it, or why nothing did. */
 import { isRecord, tryJson, tryRecord } from "../../../kernel/kit/text.ts";
+import { ROUTINE_PROPOSE } from "../../../kernel/kit/tools.ts";
 import { capitalise, sayName, trimEnd } from "../../../kernel/kit/words.ts";
 import type { ToolCall } from "../../../kernel/plugin.ts";
 import type { ModelMessage, ModelTool } from "../services.ts";
@@ -38,6 +39,9 @@ function answerOwn({ name, params }: ToolCall, data: Params, question: string, t
   if (name === "memory_write") return sayRemembered(textOf(tryRecord(params)["text"]));
   if (name === "memory_remove") return "I have forgotten that.";
   if (name === "memory_read") return sayNote(textOf(data["text"]));
+  if (name === ROUTINE_PROPOSE && data["schedule"])
+    return `It is set up: ${textOf(data["schedule"])} (${textOf(data["tz"])}).`;
+  if (name === "task_delegate") return textOf(data["answer"]) || undefined;
   if (name === "memory_tree" && Array.isArray(data["documents"])) {
     const paths = data["documents"].filter(isRecord).map(({ path }) => `- ${textOf(path)}`);
     if (paths.length === 0) return 'I have no notes yet. Start with "remember that …".';

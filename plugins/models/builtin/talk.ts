@@ -1,15 +1,17 @@
 /** The built-in model's answers about itself and about the tools it has. */
+import { typedCommand } from "../../../kernel/kit/terminal.ts";
 import { isAgentsName, ROUTINE_PROPOSE } from "../../../kernel/kit/tools.ts";
 import { listing, sayName } from "../../../kernel/kit/words.ts";
 import type { ModelTool } from "../services.ts";
 import type { Property } from "./schema.ts";
 
-const REAL_MODEL =
-  "To use a language model, choose one on the page, run `postern setup`, or set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `MODEL_PROVIDER`.";
+const realModel = () =>
+  `To use a language model, choose one on the page, run \`${typedCommand()} setup\`, or set \`ANTHROPIC_API_KEY\`, \`OPENAI_API_KEY\` or \`MODEL_PROVIDER\`.`;
 const WHAT_I_AM =
   "I am the built-in model: a small program in this service, not a language model. I work offline and need no key.";
-export const UNREAD_FILES = `${WHAT_I_AM} I cannot read what you attached. ${REAL_MODEL}`;
-export const IDENTITY = `${WHAT_I_AM} I match what you write to a tool, ask for what is missing and show the result.\n\n${REAL_MODEL}`;
+export const unreadFiles = () => `${WHAT_I_AM} I cannot read what you attached. ${realModel()}`;
+export const identity = () =>
+  `${WHAT_I_AM} I match what you write to a tool, ask for what is missing and show the result.\n\n${realModel()}`;
 export const WHEN = 'When? Say "remind me at 18:00 to call Ann", or "every Monday at 9:00 check the news".';
 /** Every question of the built-in model contains this. */
 export const STILL_NEED = "I still need";
@@ -36,12 +38,12 @@ export function help(tools: readonly ModelTool[]): string {
     .filter(isInstalled)
     .map(({ name, description }) => `**${name}**${description && `: ${firstSentence(description)}`}`);
   const lines = [
-    ...(installed.length > 0 ? installed : ["`postern tool install` adds a tool"]),
+    ...(installed.length > 0 ? installed : [`\`${typedCommand()} tool install\` adds a tool`]),
     ...OWN.flatMap(([name, line]) => (tools.some((tool) => tool.name === name) ? line : [])),
     '**Sums, dates and the clock**: "12 * (3 + 4)", "days until Christmas", "what time is it?"',
   ];
   const list = lines.map((line) => `- ${line}`).join("\n");
-  return `${WHAT_I_AM} I can do this:\n\n${list}\n\nI cannot chat, write or reason. ${REAL_MODEL}`;
+  return `${WHAT_I_AM} I can do this:\n\n${list}\n\nI cannot chat, write or reason. ${realModel()}`;
 }
 
 export function askFor(tool: ModelTool, { name, type, description, choices, least, most }: Property): string {

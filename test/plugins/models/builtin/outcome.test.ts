@@ -28,6 +28,37 @@ describe("the answer comes from the tool's result", () => {
     );
   });
 
+  test("a routine and a delegated task are told in a person's words, not field by field", async () => {
+    const propose = {
+      name: "routine_propose",
+      description: "Proposes a routine",
+      schema: {
+        type: "object",
+        properties: { schedule: { type: "string" }, text: { type: "string" } },
+      },
+    };
+    const routine = startDialogue([propose]);
+    await routine.say("remind me at 18:00 to call Ann");
+    const made = { id: "r_caf2f15d", schedule: "once, on 2026-11-15 at 18:00", tz: "UTC", next_at: "2026" };
+    expect((await routine.result(made)).text).toBe("It is set up: once, on 2026-11-15 at 18:00 (UTC).");
+
+    const delegate = {
+      name: "task_delegate",
+      description: "Delegates a task to an agent",
+      schema: { type: "object", properties: { task: { type: "string" } }, required: ["task"] },
+    };
+    const delegation = startDialogue([delegate]);
+    await delegation.say("delegate a task: convert 3 km to miles");
+    const task = {
+      task: "01a1",
+      title: "3 km",
+      status: "completed",
+      calls: [],
+      answer: "3 km is 1.86 miles.",
+    };
+    expect((await delegation.result(task)).text).toBe("3 km is 1.86 miles.");
+  });
+
   test("a forecast has a line for each day", async () => {
     const entry = {
       date: "2026-11-15",
