@@ -236,15 +236,29 @@ function overprint({ link, row }: BrokenLink): string {
  */
 function greet(
   conversation: Pick<Conversation, "note" | "rewrite">,
-  { version, model, tools }: Pick<Terminal, "version" | "model" | "tools">,
+  { version, model, plugins, tools }: Pick<Terminal, "version" | "model" | "plugins" | "tools">,
   lines: () => readonly string[],
   isBrief: boolean,
 ): () => void {
   const [head, address] = [isBrief ? undefined : conversation.note(""), conversation.note("")];
   const hint = isBrief ? undefined : conversation.note("");
   let installed: readonly string[] = [];
-  let last = "";
+  let [last, seen] = ["", ""];
+  // What comes with a new home is installed after the terminal stands, and the plugin of tools then says so.
+  const look = () => {
+    const states = JSON.stringify(plugins());
+    if (isBrief || states === seen) return;
+    seen = states;
+    tools().then(
+      (found) => {
+        installed = found.filter(({ switchedOff }) => !switchedOff).map(({ name }) => name);
+        update();
+      },
+      () => {},
+    );
+  };
   const update = () => {
+    look();
     const told = lines().map((line) => LINK.exec(line)?.groups ?? { words: line });
     const link = told.find(({ url }) => url !== undefined);
     const others = told.filter((line) => line !== link).map(({ words }) => quoted(words ?? ""));
@@ -264,14 +278,6 @@ function greet(
       );
   };
   update();
-  if (!isBrief)
-    tools().then(
-      (found) => {
-        installed = found.filter(({ switchedOff }) => !switchedOff).map(({ name }) => name);
-        update();
-      },
-      () => {},
-    );
   return update;
 }
 

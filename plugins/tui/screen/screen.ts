@@ -182,7 +182,7 @@ const isServing = ({ on, detail }: PluginState): boolean => on && /^https?:\/\//
 const MAX_TITLE_WIDTH = 30;
 
 /** Shows the most important parts first, then whatever still fits. */
-function statusLine({ model, title, spent, fill, plugins, jobs, problem }: Status, width: number): string {
+function statusLine({ model, title, spent, fill, jobs, problem }: Status, width: number): string {
   const { queued, running } = jobs;
   const name = plain(model.name);
   const segments = [
@@ -193,7 +193,6 @@ function statusLine({ model, title, spent, fill, plugins, jobs, problem }: Statu
     title === undefined ? "new thread" : cut(plain(title), MAX_TITLE_WIDTH),
     spent.tokens > 0 ? `${thousands(spent.tokens)} tokens` : "",
     queued + running > 0 ? `jobs: ${running} running, ${queued} queued` : "",
-    ...plugins.filter(isServing).map(({ name, detail }) => plain(`${name} ${detail.split(" ", 1)[0]}`)),
   ].filter((segment) => segment !== "");
   let line = "";
   for (const segment of segments) {
