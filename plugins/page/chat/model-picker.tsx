@@ -51,13 +51,14 @@ function Models({ configured, onEnd }: { configured: string; onEnd(): void }) {
   const { models = [], chosen } = useApp();
   const [query, setQuery] = useState("");
   const all = choicesOf(models, chosen, configured);
+  const current = all.findIndex(({ id }) => chosen !== null && id === keyOf(chosen));
   return (
     <SearchList
       label={words.searchModels}
       listLabel={words.models}
       query={query}
       choices={all.filter(({ title, detail }) => fitsQuery(query, title, detail))}
-      start={chosen === null ? 0 : all.findIndex(({ id }) => id === keyOf(chosen))}
+      start={Math.max(current, 0)}
       onQuery={setQuery}
       onChoose={({ model }) => {
         onEnd();
@@ -73,9 +74,12 @@ function choicesOf(
   configured: string,
 ): readonly ModelChoice[] {
   const title = words.defaultModel(visibleLine(configured));
-  const listed = models.map(choiceOf);
-  const isListed = chosen === null || listed.some(({ id }) => id === keyOf(chosen));
-  const detail = detailOf(models.find(({ role }) => role === "configured"));
+  const own = models.find(({ role }) => role === "configured");
+  // The first choice stands for the configured one.
+  const listed = models.filter((model) => model !== own).map(choiceOf);
+  const known = [...listed.map(({ id }) => id), ...(own ? [keyOf(own)] : [])];
+  const isListed = chosen === null || known.includes(keyOf(chosen));
+  const detail = detailOf(own);
   return [{ id: "", title, detail, model: null }, ...(isListed ? [] : [choiceOf(chosen)]), ...listed];
 }
 
