@@ -50,6 +50,12 @@ export function createTasks(parts: TasksParts) {
     return { ...task, calls: called.flatMap((item) => (item.type === "tool_call" ? [item.call.name] : [])) };
   }
 
+  /** Its own thread, or that of the person who asked, is in the bin. */
+  async function isBinned({ user, root_thread, thread }: TaskRow): Promise<boolean> {
+    const ids = thread === null ? [root_thread] : [root_thread, thread];
+    return (await Promise.all(ids.map((id) => threads.isBinned(user, id)))).includes(true);
+  }
+
   const service: Tasks = {
     async list({ user, thread, limit = 200 } = {}) {
       const conditions = [
@@ -66,7 +72,9 @@ export function createTasks(parts: TasksParts) {
         ...values,
         Math.min(limit, MAX_LISTED),
       );
-      return await Promise.all(inTreeOrder(rows.toReversed()).map(shown));
+      const binned = await Promise.all(rows.map(isBinned));
+      const listed = rows.filter((_, at) => !binned[at]);
+      return await Promise.all(inTreeOrder(listed.toReversed()).map(shown));
     },
     async find(id) {
       const row = await findRow(sql, id);

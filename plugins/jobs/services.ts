@@ -34,6 +34,8 @@ export type ShownJob = Pick<
 >;
 
 export interface Jobs extends JobControl<Job> {
+  /** For people: undefined also where its thread is in the bin, as such jobs are in no list. */
+  findListed(id: string): Promise<Job | undefined>;
   /**
    * On disk when it resolves; with `tx` it commits with the caller's transaction, and does not run before. The user needs room for
    * it: with `tx` the caller asks `assertRoom` before the transaction.

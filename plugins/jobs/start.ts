@@ -71,7 +71,8 @@ export async function startJobs({
     },
     idle: jobs.idle,
   };
-  return { jobs, jobControl: jobs, routines, routineControl: routines, jobQueue };
+  const jobControl = { ...jobs, find: jobs.findListed };
+  return { jobs, jobControl, routines, routineControl: routines, jobQueue };
 }
 
 /** How many jobs wait, and for how long: asked for when the metrics are. */

@@ -358,6 +358,7 @@ function createScriptedJobs(agent: Services["agent"], committed: () => Promise<u
       if (job) jobs.set(id, { ...job, callback });
     },
     find: async (id) => jobs.get(id),
+    findListed: async (id) => jobs.get(id),
     list: async () => ({ items: [...jobs.values()].reverse() }),
     cancel: async (id) => jobs.get(id),
     remove: async (id) => void (jobs.get(id)?.status === "completed" && jobs.delete(id)),

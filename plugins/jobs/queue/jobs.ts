@@ -196,6 +196,10 @@ export function createJobs(parts: JobsParts): RunningJobs {
     return await findJob(table, id);
   }
 
+  /** What is in the bin is in no list. */
+  const isBinned = async ({ user, thread }: Job): Promise<boolean> =>
+    thread !== undefined && (await threads.isBinned(user, thread)) === true;
+
   return {
     async start() {
       isOpen = true;
@@ -236,7 +240,15 @@ export function createJobs(parts: JobsParts): RunningJobs {
     },
     noteCallback: (id, callback) => table.noteCallback(id, callback),
     find: (id) => findJob(table, id),
-    list: (query = {}) => table.list(query),
+    async findListed(id) {
+      const job = await findJob(table, id);
+      return job && !(await isBinned(job)) ? job : undefined;
+    },
+    async list(query = {}) {
+      const page = await table.list(query);
+      const binned = await Promise.all(page.items.map(isBinned));
+      return { ...page, items: page.items.filter((_, at) => !binned[at]) };
+    },
     cancel,
     async cancelAll(user) {
       for (const status of ["queued", "running"] as const) {

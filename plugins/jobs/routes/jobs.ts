@@ -18,7 +18,7 @@ const status = Type.Enum([...JobStatus.enum, "failed"], { description: "Failed: 
 
 export function jobRoutes({ jobs, agent }: Pick<Services, "jobs" | "agent">): readonly Route[] {
   const find = async (user: User, id: string): Promise<Job> => {
-    const job = await jobs.find(id);
+    const job = await jobs.findListed(id);
     if (!job || (user.role !== "operator" && job.user !== user.id)) throw missing(id);
     return job;
   };

@@ -49,6 +49,27 @@ test("an operator sees the jobs of all, a user their own", async () => {
   expect((await gateway.ask(`/api/jobs/${other.id}/retry`, { method: "POST", token })).status).toBe(404);
 });
 
+test("a job whose thread is in the bin is not shown, in pages too, until the thread is restored", async () => {
+  const gateway = await openGateway({ model: await scriptedModel() });
+  const jobs = gateway.service.service("jobs");
+  const run = async (message: string) => {
+    const { id } = await jobs.submit({ user: "operator", channel: "webhook", message });
+    return await jobs.wait(id, 60_000);
+  };
+  const [kept, binned, last] = [await run("kept"), await run("secret"), await run("last")];
+  await gateway.ask(`/api/threads/${binned?.thread}`, { method: "DELETE" });
+  const { body } = await gateway.ask("/api/jobs?limit=2");
+  expect(body.jobs.map(({ id }: { id: string }) => id)).toEqual([last?.id]);
+  const more = (await gateway.ask(`/api/jobs?limit=2&before=${body.next}`)).body.jobs;
+  expect(more.map(({ id }: { id: string }) => id)).toEqual([kept?.id]);
+  const path = `/api/jobs/${binned?.id}`;
+  expect((await gateway.ask(path)).status).toBe(404);
+  expect((await gateway.ask(`${path}/retry`, { method: "POST" })).status).toBe(404);
+  expect(await gateway.service.service("jobControl").find(binned?.id ?? "")).toBeUndefined();
+  await gateway.ask(`/api/bin/${binned?.thread}/restore`, { method: "POST" });
+  expect((await gateway.ask(path)).body.message).toBe("secret");
+});
+
 test("a failed job is found by its status and run again as a new one, with the same message and conversation", async () => {
   const model = await scriptedModel();
   model.script({ status: 400 });
