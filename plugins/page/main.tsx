@@ -75,8 +75,8 @@ function App() {
         ) : (
           <NotFound address={location.hash} />
         )}
+        <Toasts />
       </main>
-      <Toasts />
       <p class="unseen" aria-live="polite">
         {announcement}
       </p>

@@ -45,14 +45,14 @@ export function Chat() {
     else if (turns.at(-1) !== last.current) setBelow("new");
     last.current = turns.at(-1);
   }, [turns]);
-  // Pictures, diagrams and lists of files arrive later, above the end that the reader follows.
+  // Pictures, diagrams and lists of files arrive later, above the end that the reader follows; a toast or a longer message leaves less room.
   const content = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const follow = new ResizeObserver(() => {
       const element = scroller.current;
       if (element && readsAlong.current) element.scrollTop = element.scrollHeight;
     });
-    if (content.current) follow.observe(content.current);
+    for (const { current } of [content, scroller]) if (current) follow.observe(current);
     return () => follow.disconnect();
   }, []);
   const leaf = turns.at(-1)?.id;

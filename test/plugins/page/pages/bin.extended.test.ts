@@ -77,6 +77,36 @@ describeInBrowser("the bin", () => {
     await page.getByText("The bin is empty").waitFor();
   });
 
+  test("the message that offers Undo covers nothing: not the message box, and not the sidebar of a phone", async () => {
+    const { gateway, ids } = await withBinned(2);
+    for (const id of ids) await gateway.ask(`/api/bin/${id}/restore`, { method: "POST" });
+    const page = await openSignedIn(gateway, OPERATOR_TOKEN, `chat/${ids[0]}`);
+    const covered = () =>
+      page.evaluate(`(() => {
+        const box = document.querySelector(".toast").getBoundingClientRect();
+        const shown = ".bar, .talk, .composer, .menu-open .side > *";
+        return [...document.querySelectorAll(shown)].map((one) => [one.className, one.getBoundingClientRect()])
+          .filter(([, { top, bottom, left, right }]) => top < box.bottom && bottom > box.top && left < box.right && right > box.left)
+          .map(([name]) => name);
+      })()`);
+    const remove = async (title: string) => {
+      await page.getByRole("button", { name: `Options for “${title}”` }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+      await page.getByRole("button", { name: "Undo" }).waitFor();
+      await page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished))");
+    };
+    await remove("Chat 1");
+    expect(await covered()).toEqual([]);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole("button", { name: "Menu" }).click();
+    await page.locator(".menu-open").waitFor();
+    await remove("Chat 2");
+    await page.locator(".menu-open .toast").waitFor();
+    // What lies under the open sidebar is the page itself.
+    expect((await covered()) as string[]).not.toContain("side");
+  });
+
   test("a chat that was deleted by mistake is back with Undo, or says where it is", async () => {
     const { gateway, ids } = await withBinned(1);
     const page = await openSignedIn(gateway, OPERATOR_TOKEN, `chat/${ids[0]}`);
