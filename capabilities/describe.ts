@@ -9,6 +9,7 @@ import {
   type ParamRole,
 } from "./capabilities.ts";
 import { hostCovers, hostMatches, pathMatches } from "./match.ts";
+import { describeMethod } from "./methods.ts";
 
 /**
  * One sentence per grant, such as "may use up to 64 MiB of memory". `exceptions` are the hosts and ports, as `host:port`,
@@ -146,7 +147,7 @@ function isUnset({ host, methods }: AllowRule): boolean {
 function describeRule(rule: AllowRule, exceptions: readonly string[] = []): string {
   const { host, setting, methods } = rule;
   if (host === ANY_HOST) return `may read any public web page, without credentials${alsoAt(exceptions)}`;
-  const requests = `may ${methods.join(", ")} ${describeUrl(rule, exceptions)}`;
+  const requests = `may ${methods.map(describeMethod).join(", ")} ${describeUrl(rule, exceptions)}`;
   if (setting === undefined) return requests;
   return `${requests} (the setting \`${setting}\`${host === "" ? ", which has no value yet" : ""})`;
 }

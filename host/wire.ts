@@ -137,6 +137,7 @@ export const ToolReceipt = Type.Object(
     requests: Type.Array(
       Type.Object({
         method: Type.String(),
+        writes: Type.Optional(Type.Boolean({ description: "The method does more than read" })),
         host: Type.String(),
         bytes: Type.Integer(),
         millis: Type.Number(),

@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import type { AuthSetup, Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { CONNECTION_HEADERS, isRefusedBesideCredential } from "../../capabilities/headers.ts";
+import { isRead } from "../../capabilities/methods.ts";
 import { createPdfReader, type PdfReader, sniff } from "../../kernel/kit/files.ts";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../kernel/kit/http.ts";
 import type { Log } from "../../kernel/kit/log.ts";
@@ -258,7 +259,8 @@ async function sendLive(
   trail.credentials = names;
   // A token may have been refreshed just now.
   if (names.length > 0) trail.secrets = await secretsFor(grant.capabilities.auth);
-  return traced(grant, filled, (told) => network.send({ ...told, ...bounds, maxBytes: MAX_REPLY_BYTES }));
+  const sending = { ...bounds, maxBytes: MAX_REPLY_BYTES, isRepeatable: isRead(filled.method) };
+  return traced(grant, filled, (told) => network.send({ ...told, ...sending }));
 }
 
 async function fill(
@@ -319,6 +321,7 @@ function describeTrail({ began, method, host, secrets, credentials, end }: Trail
   const unended = { error: "The call ended before an answer came.", bytes: 0, millis: millisSince(began) };
   return {
     method: secrets.hide(method).slice(0, 16),
+    ...(!isRead(method.toUpperCase()) && { writes: true }),
     host: secrets.hide(host).slice(0, 255),
     ...(end ?? unended),
     credentials,

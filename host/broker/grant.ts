@@ -58,6 +58,8 @@ export interface BrokeredCall {
 
 export interface TrafficEntry {
   readonly method: string;
+  /** The method does more than read. */
+  readonly writes?: true;
   readonly host: string;
   readonly status?: number;
   /** The size of the body as the tool gets it. */

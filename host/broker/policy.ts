@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { type AllowRule, ANY_HOST, type HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { RESERVED_HEADERS } from "../../capabilities/headers.ts";
 import { hostMatches, pathMatches } from "../../capabilities/match.ts";
+import { hasDestination } from "../../capabilities/methods.ts";
 import { MANIFEST } from "../../kernel/kit/files.ts";
 import { hostAndPort, type PrivateHosts } from "../../kernel/kit/outbound.ts";
 import { isRecord } from "../../kernel/kit/text.ts";
@@ -45,7 +46,10 @@ export function rule(
     const url = readUrl(request.url, privateHosts, mayReadAny);
     const method = request.method.toUpperCase();
     const isAnyPage = findRules(http, method, url).every(({ host }) => host === ANY_HOST);
-    const headers = readHeaders(request.headersJson);
+    const given = readHeaders(request.headersJson);
+    const headers = hasDestination(method)
+      ? { ...given, destination: readDestination(http, method, url, given, privateHosts) }
+      : given;
     const body = readBody(request);
     if (!isAnyPage) return { ok: true, request: { method, url, headers, body, isAnyPage } };
     if (body !== undefined)
@@ -190,6 +194,22 @@ function findRules(http: HttpCapabilities | undefined, method: string, url: URL)
     );
   }
   return found;
+}
+
+/** What is moved or copied ends up at a second address, which is held against the same rules and is on the same server. */
+function readDestination(
+  http: HttpCapabilities | undefined,
+  method: string,
+  url: URL,
+  { destination }: Readonly<Record<string, string>>,
+  privateHosts: PrivateHosts,
+): string {
+  if (destination === undefined) throw new Refused(`A ${method} needs the header Destination.`);
+  const to = readUrl(destination, privateHosts);
+  if (to.origin !== url.origin)
+    throw new Refused(`A ${method} must stay on ${url.host}; its Destination is on ${to.host}.`);
+  findRules(http, method, to);
+  return to.href;
 }
 
 function decodePath(url: URL): string {

@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import type { Capabilities } from "../../capabilities/capabilities.ts";
 import { describeCapabilities } from "../../capabilities/describe.ts";
+import { changesThings, isRead } from "../../capabilities/methods.ts";
 import type { PrivateHosts } from "../../kernel/kit/outbound.ts";
 import type { CallWords, ToolOrigin } from "../../kernel/kit/tools.ts";
 import type { JsonSchema, ToolInfo } from "../../kernel/plugin.ts";
@@ -54,7 +55,7 @@ export function describeTool(tool: {
 }): Omit<ToolInfo, "name"> {
   const { description, schema, capabilities, grants } = tool;
   const methods = capabilities.http?.allowlist.flatMap((rule) => rule.methods) ?? [];
-  const writes = methods.some((method) => method !== "GET" && method !== "HEAD");
+  const writes = !methods.every(isRead);
   return {
     version: capabilities.version,
     description,
@@ -63,8 +64,7 @@ export function describeTool(tool: {
     writes,
     hints: {
       readOnly: !writes && capabilities.files.every(({ access }) => access === "read"),
-      // A POST may only add; these change or delete what is there already.
-      destructive: methods.some((method) => ["PUT", "PATCH", "DELETE"].includes(method)),
+      destructive: methods.some(changesThings),
       openWorld: methods.length > 0,
     },
     agentTools: capabilities.agentTools.length > 0 ? capabilities.agentTools : undefined,

@@ -30,6 +30,8 @@ export interface OutboundRequest {
   readonly signal?: AbortSignal | undefined;
   /** The number of redirects of a GET or HEAD to follow. With none, the default, a redirect is a reply like any other. */
   readonly redirects?: number | undefined;
+  /** Sending it twice does no harm; by default that of a GET or HEAD. */
+  readonly isRepeatable?: boolean | undefined;
   /** Sent with the request, but not to another origin that a redirect leads to. */
   readonly authorization?: string | undefined;
   /** In place of the exceptions of all requests. */
@@ -122,7 +124,16 @@ export function createOutbound(options: OutboundOptions): Outbound {
     headers: Readonly<Record<string, string>>,
     request: OutboundRequest,
   ): Promise<Exchanged> {
-    const { method = "GET", body, timeoutMs, stallMs, maxBytes, room, signal } = request;
+    const {
+      method = "GET",
+      isRepeatable = READS.has(method),
+      body,
+      timeoutMs,
+      stallMs,
+      maxBytes,
+      room,
+      signal,
+    } = request;
     const agent = await dial(hosts);
     // Not AbortSignal.timeout and AbortSignal.any: they cost more than sending does.
     const stop = new AbortController();
@@ -143,7 +154,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         });
       // A server may close a kept connection just as it is used again: nothing was answered, so a read is sent anew.
       return await once().catch((error: unknown) => {
-        if (READS.has(method) && isLost(error)) return once();
+        if (isRepeatable && isLost(error)) return once();
         throw error;
       });
     } catch (error) {

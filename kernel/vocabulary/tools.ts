@@ -42,7 +42,7 @@ export const ToolInfo = Type.Object(
     description: Type.String(),
     schema: JsonSchema,
     grants: Type.Array(Type.String(), { description: "What the capabilities file grants, in words" }),
-    writes: Type.Boolean({ description: "A grant goes beyond GET and HEAD" }),
+    writes: Type.Boolean({ description: "A grant goes beyond GET, HEAD, PROPFIND and REPORT" }),
     hints: Type.Optional(ToolHints),
     hosts: Type.Optional(
       Type.Array(Type.String(), {

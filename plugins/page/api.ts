@@ -867,6 +867,7 @@ export type Receipt = {
   readonly message?: string;
   readonly requests: readonly {
     readonly method: string;
+    readonly writes?: boolean;
     readonly host: string;
     readonly bytes: number;
     readonly millis: number;

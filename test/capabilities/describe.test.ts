@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { compareCapabilities, describeCapabilities } from "../../capabilities/describe.ts";
+import { METHODS } from "../../capabilities/methods.ts";
+import schema from "../../capabilities/schema.json" with { type: "json" };
 import { parseCapabilities } from "../../host/catalog/catalog.ts";
+import { describeTool } from "../../host/catalog/tool-info.ts";
 
 function capabilities(http: unknown, rest: object = {}) {
   return parseCapabilities({ version: "1.0.0", wit_version: "0.1.0", http, ...rest });
@@ -33,6 +36,32 @@ test("a credential is listed with each rule it applies to, and with its hosts if
     "may GET https://*.example.com/*, up to 60 requests per minute and 500 per hour, with `t` as the bearer token (only to api.example.com)",
     "may POST, PUT https://other.com/v1 and /v1/*, up to 60 requests per minute and 500 per hour",
   ]);
+});
+
+test("a method that few people know is explained, and is new where it was not allowed", () => {
+  const names = Object.keys(METHODS);
+  expect(names).toEqual(schema.$defs.method.enum);
+  expect(names).not.toEqual(expect.arrayContaining(["CONNECT"]));
+  expect(names).not.toEqual(expect.arrayContaining(["TRACE"]));
+  const before = capabilities({ allowlist: [rule("a.com", "/", "GET", "PROPFIND")] });
+  const after = capabilities({ allowlist: [rule("a.com", "/", "GET", "PROPFIND", "MOVE", "MKCALENDAR")] });
+  expect(describeCapabilities(before)[0]).toBe(
+    "may GET, PROPFIND (list what is there) https://a.com/*, up to 60 requests per minute and 500 per hour",
+  );
+  expect(compareCapabilities(before, after).added).toEqual([
+    "may MOVE (move or rename, also over what is there), MKCALENDAR (create a calendar) https://a.com/*",
+  ]);
+});
+
+test.each([
+  [["GET", "PROPFIND", "REPORT"], { writes: false, destructive: false }],
+  [["GET", "MKCALENDAR"], { writes: true, destructive: false }],
+  [["PROPFIND", "PROPPATCH"], { writes: true, destructive: true }],
+  [["COPY"], { writes: true, destructive: true }],
+])("a tool that may send %s is one that %o", (methods, { writes, destructive }) => {
+  const may = capabilities({ allowlist: [rule("a.com", "/", ...methods)] });
+  const told = describeTool({ description: "", schema: {}, capabilities: may, grants: [] });
+  expect(told).toMatchObject({ writes, hints: { readOnly: !writes, destructive } });
 });
 
 test("each of the five credential locations is described", () => {

@@ -226,7 +226,7 @@ test("all problems are reported at once, each with its path, what must be there 
   expect(at("version")?.problem).toBe('must be a version such as "1.2.0", given 1');
   expect(at("wit_version")?.problem).toBe('is missing: it must be a version such as "1.2.0"');
   expect(at("http.allowlist[0].methods[0]")?.problem).toBe(
-    'must be an HTTP method in capitals: one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, given "get"',
+    'must be an HTTP method in capitals: one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, PROPFIND, REPORT, PROPPATCH, MKCALENDAR, MOVE, COPY, given "get"',
   );
   expect(at("http.allowlist[1].ports")?.problem).toBe("is not known; known are host, path_prefix, methods");
   expect(at("http.credentials.a.location.type")?.problem).toBe(

@@ -71,7 +71,10 @@ const ADDRESSES = [
 ] as const;
 const SECRETS = ["one", "two"] as const;
 const SECRET_VALUES = { one: "sEcReT-0ne-0123456789", two: "t/w o?%&#:Sekret-987654321" } as const;
-const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+const METHODS = [
+  ...(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const),
+  ...(["PROPFIND", "REPORT", "PROPPATCH", "MKCALENDAR", "MOVE", "COPY"] as const),
+] as const;
 const PREFIXES = [
   "/",
   "/v1",
@@ -336,6 +339,7 @@ const headersJson = fc.oneof(
           `{${pairs.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`,
       ),
   },
+  { weight: 1, arbitrary: url.map((destination) => JSON.stringify({ Destination: destination })) },
   { weight: 1, arbitrary: pick(["", "[]", "null", "{", "1", '"a"', " {} ", '{"a":"1","A":"2"}']) },
 );
 const body = fc.oneof(
@@ -345,7 +349,10 @@ const body = fc.oneof(
 );
 const method = fc.oneof(
   { weight: 6, arbitrary: pick<string>(METHODS) },
-  { weight: 1, arbitrary: pick(["get", "Post", "", "TRACE", "CONNECT", "GET ", "G\nET", "PROPFIND", "ſ"]) },
+  {
+    weight: 1,
+    arbitrary: pick(["get", "Post", "", "TRACE", "CONNECT", "GET ", "G\nET", "Propfind", "LOCK", "ſ"]),
+  },
 );
 const free: fc.Arbitrary<Asked> = fc.record({ user: pick(["ada", "bob"]), method, url, headersJson, body });
 
@@ -366,7 +373,9 @@ function aimed(http: NonNullable<File["http"]>): fc.Arbitrary<Asked> {
         url: keeps[2]
           ? `https://${fits}${below}${keeps[3] ? "/x" : other.url.replace(/^[^/]*\/\/[^/]*/, "")}`
           : other.url,
-        headersJson: keeps[4] ? "{}" : other.headersJson,
+        headersJson: keeps[4]
+          ? JSON.stringify(/MOVE|COPY/.test(verb) ? { destination: `https://${fits}${below}/y` } : {})
+          : other.headersJson,
         body: keeps[5] ? undefined : other.body,
       };
     });

@@ -48,8 +48,19 @@ export function createModel(file: File, world: World): (asked: Asked) => Judgeme
       .filter(({ host, prefix }) => hostMatches(host, url.hostname) && covers(prefix, path))
       .filter(({ methods }) => methods.includes(method));
     if (found.length === 0) refuse("not in the allowlist");
-    const isPage = found.every(({ host }) => host === "*");
     const headers = readHeaders(asked.headersJson);
+    if (method === "MOVE" || method === "COPY") {
+      const to = readUrl(headers["destination"] ?? refuse("no destination"));
+      const isThere = rules.some(
+        (rule) =>
+          rule.methods.includes(method) &&
+          hostMatches(rule.host, to.hostname) &&
+          covers(rule.prefix, decode(to.pathname)),
+      );
+      if (to.origin !== url.origin || !isThere) refuse("its destination");
+      headers["destination"] = to.href;
+    }
+    const isPage = found.every(({ host }) => host === "*");
     const body = asked.body || undefined;
     if (body !== undefined && (isPage || Buffer.byteLength(body) > 1024 * 1024)) refuse("the body");
     if (isPage && Object.keys(headers).some((name) => !PAGE_HEADERS.includes(name))) refuse("its headers");

@@ -13,6 +13,8 @@ const http: HttpCapabilities = {
     { host: "exact.example", pathPrefix: "/b/{KEY}/", methods: ["POST"] },
     { host: "none.example", pathPrefix: "/", methods: [] },
     { host: "127.0.0.1", pathPrefix: "/", methods: ["GET"] },
+    { host: "dav.example", pathPrefix: "/ann/", methods: ["MOVE", "COPY"] },
+    { host: "dav.example", pathPrefix: "/public/", methods: ["COPY"] },
   ],
   rateLimit: { perMinute: 60, perHour: 500 },
   timeoutSecs: 30,
@@ -41,7 +43,7 @@ function refusal(url: string, request?: Partial<ToolRequest>): string {
 describe("hosts", () => {
   test("§4.4 a host that is not listed is blocked, and the refusal names what is listed", () => {
     expect(refusal("https://evil.example/")).toBe(
-      "The host evil.example is not in the tool's allowlist (api.example.com, *.wild.example, exact.example, 127.0.0.1).",
+      "The host evil.example is not in the tool's allowlist (api.example.com, *.wild.example, exact.example, 127.0.0.1, dav.example).",
     );
     expect(
       rule(
@@ -405,5 +407,42 @@ describe("headers and body", () => {
     expect(isAllowed("https://api.example.com/v1/x", body(MAX_REQUEST_BYTES + 1))).toBe(false);
     const empty = decide("https://api.example.com/v1/x", body(0));
     expect(empty.ok && empty.request.body).toBeUndefined();
+  });
+});
+
+describe("destinations", () => {
+  const move = (destination: string | undefined, method = "MOVE") =>
+    decide("https://dav.example/ann/a.ics", {
+      method,
+      headersJson: JSON.stringify(destination === undefined ? {} : { Destination: destination }),
+    });
+
+  test("what is moved or copied ends up where the method is allowed, on the same server", () => {
+    const ruling = move("https://DAV.example./ann/b.ics#x");
+    expect(ruling).toMatchObject({
+      ok: true,
+      request: { headers: { destination: "https://dav.example/ann/b.ics" } },
+    });
+    expect(move("https://dav.example/public/b.ics", "COPY").ok).toBe(true);
+  });
+
+  test.each([
+    [undefined, "A MOVE needs the header Destination."],
+    ["/ann/b.ics", '"/ann/b.ics" is not an absolute URL.'],
+    ["https://dav.example/public/b.ics", '"MOVE" is not allowed at dav.example/public/b.ics; allowed: COPY.'],
+    [
+      "https://dav.example/bob/b.ics",
+      'The path "/bob/b.ics" of dav.example is not allowed; allowed: /ann/, /public/.',
+    ],
+    [
+      "https://dav.example/ann/%2e%2e/bob/b.ics",
+      'The path holds a "." or ".." segment, which is not allowed.',
+    ],
+    [
+      "https://api.example.com/v1/b",
+      "A MOVE must stay on dav.example; its Destination is on api.example.com.",
+    ],
+  ])("a destination of %s is refused", (destination, error) => {
+    expect(move(destination)).toEqual({ ok: false, error });
   });
 });

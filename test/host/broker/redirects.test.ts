@@ -13,7 +13,11 @@ import {
 } from "../../support/services/brokerage.ts";
 
 const following = (...hosts: string[]) => ({
-  allowlist: hosts.map((host) => ({ host, path_prefix: "/", methods: ["GET", "POST", "PUT", "HEAD"] })),
+  allowlist: hosts.map((host) => ({
+    host,
+    path_prefix: "/",
+    methods: ["GET", "POST", "PUT", "HEAD", "PROPFIND", "PROPPATCH"],
+  })),
   redirects: true,
 });
 
@@ -89,6 +93,8 @@ test.each([
   [301, "PUT", "PUT", "text"],
   [307, "POST", "POST", "text"],
   [308, "POST", "POST", "text"],
+  [307, "PROPFIND", "PROPFIND", "text"],
+  [307, "PROPPATCH", "PROPPATCH", "text"],
 ] as const)("a %i after %s asks with %s, as browsers do", async (status, method, then, body) => {
   const { server, opened, url } = await withServer(({ path }, response) => {
     if (path === "/to") response.end();
@@ -96,7 +102,11 @@ test.each([
   });
   const headersJson = '{"content-type":"text/plain","x-a":"1"}';
   const sent = { method, headersJson, ...(method !== "HEAD" && { body: "text" }) };
-  expect((await ask(opened.open(following("api.test")), `${url}/from`, sent)).ok).toBe(true);
+  const call = opened.open(following("api.test"));
+  expect((await ask(call, `${url}/from`, sent)).ok).toBe(true);
+  expect(call.traffic.map(({ writes = false }) => writes)).toEqual(
+    [method, then].map((sentBy) => ["POST", "PUT", "PROPPATCH"].includes(sentBy)),
+  );
   expect(pathsOf(server)).toEqual([`${method} /from`, `${then} /to`]);
   expect(server.requests[1]).toMatchObject({ body, headers: { "x-a": "1" } });
   expect(server.requests[1]?.headers["content-type"]).toBe(

@@ -43,7 +43,10 @@ export function Receipts({ tool }: { tool: string }) {
             </td>
             <td>
               {receipt.requests
-                .map(({ method, host, status, error }) => `${method} ${host} ${status ?? error ?? ""}`)
+                .map(({ method, writes, host, status, error }) => {
+                  const request = `${method} ${host} ${status ?? error ?? ""}`;
+                  return writes ? words.writesThere(request) : request;
+                })
                 .join(", ")}
               {receipt.credentials.length > 0 && words.usingCredentials(receipt.credentials)}
               <Files of={receipt} />

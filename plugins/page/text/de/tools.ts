@@ -49,6 +49,7 @@ export const tools: Catalogue["tools"] = {
   callColumns: { when: "Wann", user: "Person", took: "Dauer", outcome: "Ergebnis", contacted: "Kontaktiert" },
   noCalls: "Es wurde noch nicht aufgerufen.",
   usingCredentials: (names) => ` als ${list(names)}`,
+  writesThere: (request) => `${request} (schreibt)`,
   filesRead: (names) => `gelesen: ${names.join(", ")}`,
   filesWritten: (names) => `geschrieben: ${names.join(", ")}`,
   filesMore: (count) => `und ${count} weitere`,

@@ -49,6 +49,7 @@ export const tools = {
   callColumns: { when: "When", user: "User", took: "Took", outcome: "Outcome", contacted: "Contacted" },
   noCalls: "It has not been called yet.",
   usingCredentials: (names: readonly string[]) => ` as ${list(names)}`,
+  writesThere: (request: string) => `${request} (writes)`,
   filesRead: (names: readonly string[]) => `read ${names.join(", ")}`,
   filesWritten: (names: readonly string[]) => `wrote ${names.join(", ")}`,
   filesMore: (count: number) => `and ${count} more`,
