@@ -119,6 +119,8 @@ export const Gate = Type.Union(
         }),
       ),
       fingerprint,
+      /** A digest of the tools that a yes reaches, as they were when it was asked. */
+      covers: Type.Optional(hidden(Type.String())),
     }),
     Type.Object({
       type: Type.Literal("authentication"),

@@ -536,6 +536,8 @@ export interface CallRuling {
   readonly refusal?: { readonly code: string; readonly message: string } | undefined;
   /** Why a request of the call must not be sent to an address; absent where its grant alone says so. */
   readonly checkAddress?: CallOptions["checkAddress"];
+  /** A digest of the tools that a yes would reach, as they are now. It is kept with the question. */
+  covers?(): string;
   /** For the receipt, should it run. */
   ruling?(isApproved: boolean): NonNullable<CallOptions["ruling"]>;
 }

@@ -1,5 +1,6 @@
 /** The provenance gate of a turn: finds the values of a call that are neither the person's nor what they pointed to. */
 
+import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { createMutex } from "../../kernel/kit/concurrency.ts";
 import { redact } from "../../kernel/kit/secrets.ts";
@@ -146,12 +147,23 @@ export function createTurnGate(
     };
   }
 
-  /** Only what the person has answered in this turn, at a tool of this owner that is still as it was, and the calls after it. */
-  function consentAt(owner: string, { approved, begin, heard }: Sources): Consent | undefined {
-    const answered = approved.flatMap(({ tool: name, fingerprint, params, at }) => {
+  /** A yes reaches the tools of the same owner, and holds while all of them are as they were. */
+  const coveredBy = (tool: ToolInfo): string => {
+    const owner = ownerOfTool(tool);
+    return digestOf([...installed.values()].filter((other) => ownerOfTool(other) === owner));
+  };
+
+  /** Only what the person has answered in this turn, at tools of this owner that are still as they were, and the calls after it. */
+  function consentAt(
+    owner: string,
+    called: ToolInfo,
+    { approved, begin, heard }: Sources,
+  ): Consent | undefined {
+    const answered = approved.flatMap(({ tool: name, fingerprint, covers, params, at }) => {
       const tool = installed.get(name);
-      const isValid = at >= begin && tool !== undefined && tool.writes && fingerprint === fingerprintOf(tool);
-      if (!isValid || ownerOfTool(tool, params) !== owner) return [];
+      if (at < begin || !tool?.writes || fingerprint !== fingerprintOf(tool)) return [];
+      const isReached = ownerOfTool(tool) === ownerOfTool(called) && ownerOfTool(tool, params) === owner;
+      if (!isReached || covers !== coveredBy(tool)) return [];
       return [{ at, schema: tool.schema, roles: tool.params, params }];
     });
     const since = Math.min(...answered.map(({ at }) => at));
@@ -177,7 +189,7 @@ export function createTurnGate(
       writes: tool.writes,
       isOutside: isOutside(tool, whose),
       owner,
-      consent: consentAt(owner, sources),
+      consent: consentAt(owner, tool, sources),
       roles: tool.params,
     };
   }
@@ -251,7 +263,8 @@ export function createTurnGate(
     async rule(call, tool, isOwn = false) {
       if (settings.mode === "off") return OFF;
       const { found, checkAddress } = await inOrder(user, () => find(call, tool, isOwn));
-      if (found.length === 0) return { ...CLEAR, checkAddress };
+      const covers = () => coveredBy(tool);
+      if (found.length === 0) return { ...CLEAR, checkAddress, covers };
       const isKnown = found.some(({ rule }) => rule === "destination")
         ? await destinations.covers(user, call.name)
         : () => false;
@@ -262,6 +275,7 @@ export function createTurnGate(
       return {
         doubts,
         checkAddress,
+        covers,
         refusal: isRefused ? { code: "provenance_denied", message: refusalOf(doubts) } : undefined,
         ruling: (isApproved) => ({
           verdict: isApproved && open.length > 0 ? "approved" : "trusted",
@@ -318,6 +332,11 @@ export function createTurnGate(
       return originsIn(heard);
     },
   };
+}
+
+function digestOf(tools: readonly ToolInfo[]): string {
+  const facts = tools.map((tool) => [tool.name, fingerprintOf(tool)]).toSorted();
+  return createHash("sha256").update(JSON.stringify(facts)).digest("hex");
 }
 
 function originsIn(heard: readonly Source[]): readonly Origin[] {

@@ -47,6 +47,8 @@ export interface ApprovedCall {
   readonly tool: string;
   /** The tool as it was when they were asked: a later version may use its parameters for something else. */
   readonly fingerprint: string | undefined;
+  /** The tools that the answer reaches, as they were then. */
+  readonly covers: string | undefined;
   readonly params: unknown;
   /** How many entries there were when they answered. */
   readonly at: number;
@@ -203,10 +205,11 @@ function answered(input: TurnInput): readonly string[] {
 
 function approvedBy(input: TurnInput, gate: Gate | undefined): readonly Omit<ApprovedCall, "at">[] {
   if (input.type !== "approval" || input.decision === "deny" || gate?.type !== "approval") return [];
-  const { fingerprint } = gate;
+  const { fingerprint, covers } = gate;
   return [gate.call, ...(gate.others ?? [])].map(({ name, params }) => ({
     tool: name,
     fingerprint,
+    covers,
     params: tryJson(params),
   }));
 }

@@ -174,6 +174,20 @@ attack("K", "A yes carries to no other turn, and to no tool that was changed mea
   expect((await answer(gate, "deny")).gate).toMatchObject({ call: { name: "label_room" } });
 });
 
+attack("K", "A yes carries to no tool whose own grants, schema or words changed since", async () => {
+  const changes: readonly Partial<TestTool>[] = [
+    { grants: ["may use anything"] },
+    { schema: schemaOf("room_id note") },
+    { description: "Labels a room, and pays for it." },
+  ];
+  for (const change of changes) {
+    const { afterYes, answer, tools } = await hotel();
+    const { gate } = await afterYes(["buy_room", { room_id: "r-12" }], LABEL);
+    Object.assign(tools["label_room"] ?? {}, change);
+    expect((await answer(gate, "deny")).gate).toMatchObject({ call: { name: "label_room" } });
+  }
+});
+
 attack("K", "A yes to a step that nobody asked for allows no other such step", async () => {
   const { afterYes, answer } = await hotel();
   const { gate } = await afterYes(["buy_room", { room_id: "r-12" }], ["buy_room", { room_id: "r-11" }]);

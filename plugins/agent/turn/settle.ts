@@ -306,5 +306,6 @@ function openGate(writer: RunningWriter, first: WaitingCall, others: readonly Wa
   if (plan.type !== "ask") return { ...base, type: "external_tool", call, ...beside };
   const doubts = [...doubtsOf(first), ...others.flatMap(doubtsOf)];
   const why = doubts.length > 0 && { doubts };
-  return { ...base, type: "approval", call, grants: plan.grants, ...why, ...beside, fingerprint };
+  const { grants, covers } = plan;
+  return { ...base, type: "approval", call, grants, ...why, ...beside, fingerprint, covers };
 }

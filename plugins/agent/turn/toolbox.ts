@@ -57,6 +57,7 @@ export type Plan =
       readonly fingerprint?: string;
       /** Values that are not the person's. */
       readonly doubts?: readonly Doubt[];
+      readonly covers?: string | undefined;
     }
   | { readonly type: "external" };
 
@@ -348,7 +349,7 @@ export async function planInstalled(
   if (verdict === "deny") return denied(tool.name);
   if (approved?.reply !== undefined && !isApproved)
     return refuse("tool_changed", `The tool ${tool.name} changed while its question waited. Call it again.`);
-  const { doubts, refusal, ruling, checkAddress } = ruled;
+  const { doubts, refusal, ruling, checkAddress, covers } = ruled;
   const isHeld = (doubts.length > 0 || refusal !== undefined) && !isApproved;
   // Approved values count as the person's own by now, so the receipt keeps what they were asked.
   const told = isApproved ? approved?.doubts?.map(withoutShown) : undefined;
@@ -357,7 +358,13 @@ export async function planInstalled(
     const outcome = await host?.refusal?.(call).catch(() => undefined);
     if (outcome) return { type: "refuse", outcome };
     if (isHeld && refusal) return refuse(refusal.code, refusal.message);
-    return { type: "ask", grants: tool.grants, fingerprint, doubts: isHeld ? doubts : undefined };
+    return {
+      type: "ask",
+      grants: tool.grants,
+      fingerprint,
+      doubts: isHeld ? doubts : undefined,
+      covers: covers?.(),
+    };
   }
   return {
     type: "run",
@@ -401,6 +408,7 @@ async function ruleBy(
     doubts: rulings.flatMap(({ doubts }) => doubts),
     refusal: rulings.find(({ refusal }) => refusal !== undefined)?.refusal,
     checkAddress: rulings.find((one) => one.checkAddress !== undefined)?.checkAddress,
+    covers: rulings.find((one) => one.covers !== undefined)?.covers,
     ruling: (isApproved) => told?.ruling?.(isApproved) ?? (checks?.length === 0 ? UNCHECKED : CLEAR),
   };
 }
