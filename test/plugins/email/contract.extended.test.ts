@@ -1,7 +1,7 @@
 /** E-mail keeps the one contract of channels, with real mail servers between the person and the service. */
 import { beforeAll, test } from "vitest";
 import type { Running } from "../../../kernel/kernel.ts";
-import type { AnyPlugin } from "../../../kernel/plugin.ts";
+import { type AnyPlugin, definePlugin } from "../../../kernel/plugin.ts";
 import email from "../../../plugins/email/plugin.ts";
 import messaging from "../../../plugins/messaging/plugin.ts";
 import { type ChannelUnderTest, channelContract } from "../../channel-contract/channel-contract.ts";
@@ -16,8 +16,17 @@ import { pairSender } from "../../support/services/chat.ts";
 import { connected } from "../../support/services/email.ts";
 import { afterThisFile } from "../../support/undo.ts";
 
-/** A mail program does not notice that a service has stopped; the contract waits a little longer than this. */
-const GIVE_UP_MS = 30_000;
+/** A mail program does not notice that a service has stopped: whoever waits for an answer is told by this. */
+let over: AbortSignal | undefined;
+const stopping = definePlugin({
+  name: "stopping",
+  configure: () => ({}),
+  start({ onStop }) {
+    const controller = new AbortController();
+    over = controller.signal;
+    onStop(() => controller.abort());
+  },
+});
 
 describeWithMail("e-mail", () => {
   const later = afterThisFile();
@@ -35,7 +44,7 @@ describeWithMail("e-mail", () => {
   let count = 0;
   const channel: ChannelUnderTest = {
     plugin: email as AnyPlugin,
-    companions: [messaging as AnyPlugin],
+    companions: [messaging as AnyPlugin, stopping as AnyPlugin],
     get settings() {
       return servers.settings;
     },
@@ -45,11 +54,12 @@ describeWithMail("e-mail", () => {
       await ready.get(running);
       return {
         async say(text) {
+          const signal = over;
           const messageId = `<${++count}.${process.pid}@honest.test>`;
           await servers.send({ from: ANN, to: AGENT, text, messageId });
           const isAnswer = ({ inReplyTo }: { readonly inReplyTo?: string | undefined }) =>
             inReplyTo === messageId;
-          return (await servers.find(ANN, isAnswer, GIVE_UP_MS)).text ?? "";
+          return (await servers.find(ANN, isAnswer, signal)).text ?? "";
         },
         close: () => {},
       };

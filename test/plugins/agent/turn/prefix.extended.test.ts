@@ -171,7 +171,7 @@ describeWithMail("each request of a thread continues the one before it", () => {
           });
           const isAnswer = (mail: { readonly inReplyTo?: string | undefined }) =>
             mail.inReplyTo === messageId;
-          const answer = await servers.find(ANN, isAnswer, 60_000);
+          const answer = await servers.find(ANN, isAnswer);
           references.push(messageId, answer.messageId ?? "");
         };
       },
