@@ -21,10 +21,12 @@ const EXTENDED = "test/**/*.extended.test.ts";
 /** Tests of plugins that start a whole service in their own process: what holds on SQLite has to hold on PostgreSQL. */
 function serviceTests(): readonly string[] {
   const boots = /from "[./]+\/support\/services\/(?:kernel|agent|office|gateway|responses|webhook|chat)\.ts"/;
+  // Others take only a scripted model, or something else without a store.
+  const stores = /\b(?:boot[A-Z]|open(?:Gateway|Mcp)\b|startService\b|office\b)/;
   const starts = /from "(?:node:child_process|[./]+\/support\/(?:processes|tools)\/[^"]+)"/;
   return globSync("test/{attacks,plugins}/**/*.test.ts", { cwd: ROOT }).filter((file) => {
     const text = readFileSync(join(ROOT, file), "utf8");
-    return boots.test(text) && !starts.test(text);
+    return boots.test(text) && stores.test(text) && !starts.test(text);
   });
 }
 
