@@ -21,6 +21,7 @@ export {
   TurnRecord,
 } from "../vocabulary/turn.ts";
 export {
+  AnsweredQuestions,
   countedUsd,
   estimateText,
   Figure,

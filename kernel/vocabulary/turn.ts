@@ -41,7 +41,13 @@ export const TurnInput = Type.Union(
       text: Type.Optional(Type.String()),
       attachments,
     }),
-    Type.Object({ type: Type.Literal("approval"), gate: Type.String(), decision: ApprovalDecision }),
+    Type.Object({
+      type: Type.Literal("approval"),
+      gate: Type.String(),
+      decision: ApprovalDecision,
+      /** For how long the question was shown, where that is known. */
+      lookedMs: Type.Optional(hidden(Type.Integer({ minimum: 0 }))),
+    }),
     /** Resumes a thread that waits on an authentication gate: the credential is there now, or the user gave up. */
     Type.Object({
       type: Type.Literal("authentication"),

@@ -152,5 +152,20 @@ export const UsedStorage = Type.Object(
 );
 export type UsedStorage = Declared<typeof UsedStorage>;
 
+/** How somebody answered questions of the gates. They alone see it. */
+export const AnsweredQuestions = Type.Object(
+  {
+    count: Type.Integer({ description: "Questions that were answered, of the newest 500" }),
+    yes: Type.Integer({ description: "How many of them were allowed, in whatever way" }),
+    p50: named(
+      "p50_millis",
+      nullable(Type.Number({ description: "How long the middle one was looked at, from when it was shown" })),
+    ),
+    isHasty: Type.Boolean({ description: "Nearly all were allowed, half of them in about a second or less" }),
+  },
+  { $id: "AnsweredQuestions" },
+);
+export type AnsweredQuestions = Declared<typeof AnsweredQuestions>;
+
 export const UsageBy = Type.Enum(["model", "tool", "user", "channel"]);
 export type UsageBy = Declared<typeof UsageBy>;

@@ -4,6 +4,7 @@ import type { CallOptions, CallOutcome } from "../../host/services.ts";
 import type { JsonSchema } from "../../kernel/kit/schema.ts";
 import type { CallWords, FileChange, Upload } from "../../kernel/kit/tools.ts";
 import type {
+  AnsweredQuestions,
   Doubt,
   Figures,
   Generation,
@@ -33,7 +34,7 @@ import type {
   Usage,
 } from "../../kernel/plugin.ts";
 import type { Format, ModelList, ModelTool, ToolChoice, WantedModel } from "../models/services.ts";
-import type { FiguresQuery } from "../store/services.ts";
+import type { FiguresQuery, FiguresSpan } from "../store/services.ts";
 import type { BinnedThread, ContextUse, TurnVersions } from "./wire.ts";
 
 export type { Upload } from "../../kernel/kit/tools.ts";
@@ -148,6 +149,8 @@ export interface Threads {
   remove(user: string, thread: string): Promise<void>;
   /** Turns, tokens and cost of all that has ended, also where its thread is gone. */
   usage(query: FiguresQuery): Promise<Figures>;
+  /** How this user answered questions in that time. It is for them alone to see. */
+  answered(user: string, span: FiguresSpan): Promise<AnsweredQuestions>;
   /** Calls the listener when stored turns of a thread were changed or deleted. Returns a function that unsubscribes. */
   onChanged(listener: (thread: string) => void): () => void;
   /** Whether the turn had called a tool that can change things outside. */
@@ -172,7 +175,12 @@ export interface Conversations
   ask(text: string, thread?: string): Promise<RunningTurn>;
   turns(user: string, thread: string, query: { readonly limit: number }): Promise<Page<TurnRecord>>;
   /** Counts turns, or calls of tools where it is `by` tool. */
-  usage(query: FiguresQuery): Promise<{ readonly figures: Figures; readonly storage: UsedStorage }>;
+  usage(query: FiguresQuery): Promise<{
+    readonly figures: Figures;
+    readonly storage: UsedStorage;
+    /** The caller's own; absent if the query names a user or counts by user. */
+    readonly answered?: AnsweredQuestions | undefined;
+  }>;
 }
 
 /** Stored turns replayed with another model. Tools answer from their recorded results, and no thread is written to. */

@@ -11,6 +11,7 @@ import { createObservers, measureWaiting } from "./live/observer.ts";
 import { createApprovals } from "./safety/approvals.ts";
 import { type AgentSettings, readTurnSettings } from "./settings.ts";
 import { closeOrphans, followDeaths } from "./takeover.ts";
+import { ownAnswers } from "./threads/answered-questions.ts";
 import { createUploads } from "./threads/attachments/uploads.ts";
 import { createHistory } from "./threads/history.ts";
 import { createLedger } from "./threads/ledger.ts";
@@ -158,6 +159,7 @@ export async function startAgent({
         return {
           figures: (await counted) ?? NO_FIGURES,
           storage: await storage.used(query.user ?? OPERATOR),
+          answered: await ownAnswers(threads, OPERATOR, query),
         };
       },
     },

@@ -45,10 +45,10 @@ export function createConversations(requests: Requests, events: Events): Service
     emptyBin: async () => (await ask("DELETE /api/bin", wire.EmptiedBin)).deleted,
     remove: (_user, thread) => tell(`DELETE ${pathOf(thread)}`, { query: { now: "true" } }),
     async usage({ spans, by, user }) {
-      const { turns, calls, storage } = await ask("GET /api/usage", wire.Usage, {
+      const { turns, calls, ...rest } = await ask("GET /api/usage", wire.Usage, {
         query: { from: spans[0]?.since, to: spans.at(-1)?.until, step: "day", by, user },
       });
-      return { figures: by === "tool" ? calls : turns, storage };
+      return { figures: by === "tool" ? calls : turns, ...rest };
     },
   };
 }

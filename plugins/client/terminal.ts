@@ -30,8 +30,9 @@ export async function createTerminal(
         body: { message: text, attachments, channel: "tui", thread_id: thread, model },
       }),
     answer({ gate, ...answer }) {
-      const { type: _, ...body } = answer;
-      return ask(`POST /api/approvals/${encoded(gate)}`, wire.Started, { body });
+      const { type, ...body } = answer;
+      const looked = type === "approval" ? { lookedMs: undefined, looked_ms: answer.lookedMs } : {};
+      return ask(`POST /api/approvals/${encoded(gate)}`, wire.Started, { body: { ...body, ...looked } });
     },
     retry: (turn) => ask(`POST /api/turns/${encoded(turn)}/retry`, wire.Started),
     cancel: async (turn) => (await ask(`POST /api/turns/${encoded(turn)}/cancel`, wire.Cancelled)).cancelled,

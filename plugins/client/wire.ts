@@ -3,7 +3,14 @@ import type { TSchema } from "typebox";
 import { Job as AnyJob, Task } from "../../kernel/kit/jobs.ts";
 import { User } from "../../kernel/kit/people.ts";
 import { named, nullable, Time, Type } from "../../kernel/kit/schema.ts";
-import { Figures, ModelName, ThreadSummary, TurnRecord, UsedStorage } from "../../kernel/kit/turns.ts";
+import {
+  AnsweredQuestions,
+  Figures,
+  ModelName,
+  ThreadSummary,
+  TurnRecord,
+  UsedStorage,
+} from "../../kernel/kit/turns.ts";
 
 export { Upload } from "../../kernel/kit/tools.ts";
 
@@ -30,7 +37,12 @@ export const BinnedThreads = page(
 export const EmptiedBin = Type.Object({ deleted: count });
 export const Turns = page("turns", TurnRecord);
 export const ContextUse = Type.Object({ total: count, window: count });
-export const Usage = Type.Object({ turns: Figures, calls: Figures, storage: UsedStorage });
+export const Usage = Type.Object({
+  turns: Figures,
+  calls: Figures,
+  storage: UsedStorage,
+  answered: Type.Optional(AnsweredQuestions),
+});
 
 export const Status = Type.Object({
   version: text,

@@ -191,6 +191,7 @@ export interface Routes {
       readonly turns: Figures;
       readonly calls: Figures;
       readonly storage: UsedStorage;
+      readonly answered?: AnsweredQuestions;
     };
   };
   readonly "GET /api/users": { readonly answer: { readonly users: readonly Account[] } };
@@ -234,6 +235,7 @@ export interface Routes {
     readonly body: {
       readonly decision?: "once" | "always" | "destination" | "deny" | "done";
       readonly replies?: readonly Reply[];
+      readonly looked_ms?: number;
     };
     readonly answer: { readonly thread_id: string; readonly message_id: string; readonly status: "accepted" };
   };
@@ -416,6 +418,12 @@ export type Account = {
   readonly role: "operator" | "user";
   readonly name?: string;
   readonly created_at: string;
+};
+export type AnsweredQuestions = {
+  readonly count: number;
+  readonly yes: number;
+  readonly p50_millis: number | null;
+  readonly is_hasty: boolean;
 };
 export type Attachment = {
   readonly id: string;

@@ -208,6 +208,7 @@ function threadsOf(records: ReadonlyMap<string, TurnRecord>): Services["threads"
       const times = { createdAt: first.createdAt, updatedAt: last.createdAt };
       return { id: thread, title: "A thread", ...times, turns: turns.length, channel: "test", pinned: false };
     },
+    answered: async () => ({ count: 0, yes: 0, isHasty: false }),
     turns: async (user, thread) => ({ items: of(user, thread), versions: [] }),
     turn: async (user, id) => (records.get(id)?.user === user ? records.get(id) : undefined),
     attachment: async () => undefined,

@@ -4,6 +4,7 @@ import { OPERATOR } from "../../../kernel/kit/people.ts";
 import { toWire } from "../../../kernel/kit/schema.ts";
 import { say, sayJson, table } from "../../../kernel/kit/terminal.ts";
 import {
+  AnsweredQuestions,
   type Figure,
   type Figures,
   Figures as FiguresShape,
@@ -36,13 +37,17 @@ export function register(command: Command, context: CommandContext): void {
       const asked = { spans: daysBefore(Date.now(), days), by, ...(user && { user }) };
       const what = by === "tool" ? "calls" : "turns";
       await context.with(["conversations"], async ({ conversations }) => {
-        const { figures, storage } = await conversations.usage(asked);
+        const { figures, storage, answered } = await conversations.usage(asked);
         if (json)
           sayJson({
             ...{ days, by, [what]: toWire(FiguresShape, figures) },
             storage: { user: user ?? OPERATOR, ...toWire(UsedShape, storage) },
+            ...(answered && { answered: toWire(AnsweredQuestions, answered) }),
           });
-        else say(`${inWords(figures, what, { by, days })}\n${storedInWords(user, storage)}\n`);
+        else
+          say(
+            `${inWords(figures, what, { by, days })}\n${storedInWords(user, storage)}\n${answeredInWords(answered)}`,
+          );
       });
     });
 }
@@ -57,6 +62,16 @@ function storedInWords(user: string | undefined, { bytes, maxBytes, kinds }: Use
   const who = user === undefined ? "You keep" : `${user} keeps`;
   return `${who} ${inMb(bytes)} of ${inMb(maxBytes)} (USER_STORAGE_MB)${what}.`;
 }
+
+function answeredInWords(answered: AnsweredQuestions | undefined): string {
+  if (!answered?.count) return "";
+  const { count, yes, p50, isHasty } = answered;
+  const line = `You answered ${count} ${count === 1 ? "question" : "questions"}, ${share(yes, count)} of them with yes, half within ${took(p50)}.`;
+  return `${line}${isHasty ? `\n${HASTY}` : ""}\n`;
+}
+
+const HASTY =
+  "That is quick. Take a moment to look where something goes and what it says: only you can tell whether it is right.";
 
 /** Whole days, UTC, the last of them today. */
 function daysBefore(now: number, days: number) {

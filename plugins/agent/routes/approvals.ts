@@ -117,7 +117,7 @@ export function approvalRoutes({
   ];
 }
 
-function inputOf(gate: Gate, { decision, replies }: Answered): TurnInput {
+function inputOf(gate: Gate, { decision, replies, lookedMs }: Answered): TurnInput {
   const { id } = gate;
   if (replies !== undefined) {
     if (gate.type === "question" && decision === undefined) return { type: "question", gate: id, replies };
@@ -130,7 +130,7 @@ function inputOf(gate: Gate, { decision, replies }: Answered): TurnInput {
       replies: gate.questions.map(({ key }) => ({ key, action: "decline" })),
     };
   if (gate.type === "approval" && decision !== undefined && decision !== "done")
-    return { type: "approval", gate: id, decision };
+    return { type: "approval", gate: id, decision, ...(lookedMs !== undefined && { lookedMs }) };
   if (gate.type === "authentication" && (decision === "done" || decision === "deny"))
     return { type: "authentication", gate: id, decision };
   throw unfit(gate, "decision", decision === undefined ? "No decision is" : `"${decision}" is`);

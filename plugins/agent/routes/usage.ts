@@ -5,6 +5,7 @@ import { Type } from "../../../kernel/kit/schema.ts";
 import { type Figures, UsageBy } from "../../../kernel/kit/turns.ts";
 import type { Fault, Services } from "../../../kernel/plugin.ts";
 import type { FiguresSpan } from "../../store/services.ts";
+import { ownAnswers } from "../threads/answered-questions.ts";
 import { UsageAnswer } from "./wire.ts";
 
 const route = routesOf("status");
@@ -64,6 +65,9 @@ export function usageRoutes({ threads, storage, toolAdmin }: UsageParts): readon
         return {
           ...{ from: first.since, to: last.until, step, at: spans.map(({ since }) => since), turns, calls },
           storage: await storage.used(asked.user ?? user.id),
+          ...(user.scope === undefined && {
+            answered: await ownAnswers(threads, user.id, { ...query, spans }),
+          }),
         };
       },
     }),

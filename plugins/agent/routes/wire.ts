@@ -2,6 +2,7 @@
 import { pageFields } from "../../../kernel/kit/http.ts";
 import { named, Time, Type } from "../../../kernel/kit/schema.ts";
 import {
+  AnsweredQuestions,
   ApprovalDecision,
   Figures,
   Reply,
@@ -73,6 +74,12 @@ export const Message = Type.Object({
 export const Answer = Type.Object({
   decision: Type.Optional(Type.Enum([...ApprovalDecision.enum, "done"])),
   replies: Type.Optional(Type.Array(Reply, { maxItems: 100, description: "To each of the questions" })),
+  lookedMs: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: "For how long the question was shown; since it was asked if absent",
+    }),
+  ),
 });
 
 export const UsageAnswer = Type.Object({
@@ -83,6 +90,7 @@ export const UsageAnswer = Type.Object({
   turns: Figures,
   calls: Figures,
   storage: UsedStorage,
+  answered: Type.Optional(AnsweredQuestions),
 });
 
 export const AttachmentLimits = Type.Object({

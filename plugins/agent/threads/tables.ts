@@ -119,6 +119,16 @@ export const MIGRATIONS = defineTables(
     PRIMARY KEY (created_at, turn)
   ) ${keyed};
 
+  -- The person's newest answers at approval gates, for their own eyes.
+  CREATE TABLE answered_questions (
+    gate ${text} NOT NULL PRIMARY KEY,
+    "user" ${text} NOT NULL,
+    answered_at ${text} NOT NULL,
+    yes ${integer} NOT NULL,
+    millis ${integer} NOT NULL
+  ) ${keyed};
+  CREATE INDEX answered_questions_by_user ON answered_questions ("user", answered_at DESC);
+
   -- What the row of a waiting turn does not say of it, as JSON: for one that may wait until after a restart.
   CREATE TABLE queued_turns (
     turn ${text} NOT NULL PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE,
@@ -267,6 +277,6 @@ export const TABLES: readonly OwnedTables[] = [
     derive: indexAllThreads,
     ages: [OLD_THREADS],
     keeps: KEEPS,
-    personal: ["approvals", "uploads", "turn_figures"],
+    personal: ["approvals", "uploads", "turn_figures", "answered_questions"],
   },
 ];

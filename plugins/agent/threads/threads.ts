@@ -16,6 +16,7 @@ import {
 import type { WantedModel } from "../../models/services.ts";
 import type { Store } from "../../store/services.ts";
 import type { BinnedThread, Threads } from "../services.ts";
+import { readAnswers } from "./answered-questions.ts";
 import { findAttachment } from "./attachments/stored.ts";
 import { exportThread } from "./export/export.ts";
 import { withMatches } from "./matches.ts";
@@ -247,6 +248,7 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
     },
 
     usage: store.figures(USAGE),
+    answered: (user, span) => readAnswers(sql, user, span),
     async unsay(tx, turn, message) {
       if (turn === message) return;
       await texts.removeTurn(tx, turn);
@@ -271,6 +273,7 @@ export function createThreads(sql: Sql, { store, onRemove, choose }: ThreadsPart
         tx.run(turns, to, from),
         tx.run('UPDATE threads SET "user" = ? WHERE "user" = ?', to, from),
         tx.run('UPDATE turn_figures SET "user" = ? WHERE "user" = ?', to, from),
+        tx.run('UPDATE answered_questions SET "user" = ? WHERE "user" = ?', to, from),
         // Answers of the one identity at gates end here: those of the other count.
         tx.run('DELETE FROM approvals WHERE "user" = ?', from),
       ]);

@@ -13,6 +13,7 @@ import {
   type TurnStatus,
 } from "../../../kernel/plugin.ts";
 import type { Alongside, ExternalTool, Turn } from "../services.ts";
+import { countAnswer } from "./answered-questions.ts";
 import { writeAttachments } from "./attachments/stored.ts";
 import { writeQueued } from "./queued.ts";
 import { type Beginning, beginningOf, isBlank } from "./resume.ts";
@@ -149,7 +150,10 @@ export function createTurnOpener(sql: Sql, texts: ThreadTexts, node: string): Op
           if (isElsewhere && answered !== undefined && (await touched)?.branched === 1)
             moved = await moveToGate(tx, { id, thread, seq: ((await placed) as TurnPosition).seq }, answered);
           refuseBusy((await ahead) ?? 0);
-          if (closes(turn, before.gate)) await closeGate(tx, thread, before.gate);
+          if (closes(turn, before.gate)) {
+            countAnswer(tx, turn, before.gate, now);
+            await closeGate(tx, thread, before.gate);
+          }
         }
         writeAttachments(tx, thread, turn);
         await besides;

@@ -57,7 +57,7 @@ export function createAnswers(transcript: Transcript, start: (answer: GateAnswer
         update(id, "gate", (known) => ({ ...known, form: { values: [] } }));
       else {
         update(id, "gate", (known) => ({ ...known, decided: label }));
-        start(answerOf(gate, decision));
+        start(answerOf(gate, decision, { lookedMs: Math.max(0, Date.now() - entry.shownAt) }));
       }
     },
     /** Returns the field that the next line in the composer answers, if a form is open. */
@@ -72,7 +72,7 @@ export function createAnswers(transcript: Transcript, start: (answer: GateAnswer
       const form = fillIn(gate, open.form, line);
       const decided = currentStep(gate, form) === undefined ? "Answered" : undefined;
       update(id, "gate", (known) => ({ ...known, form, decided }));
-      if (decided) start(answerOf(gate, "accept", form));
+      if (decided) start(answerOf(gate, "accept", { form }));
     },
     /** The question stays open. Returns false if no form was open. */
     closeForm(): boolean {
@@ -83,7 +83,11 @@ export function createAnswers(transcript: Transcript, start: (answer: GateAnswer
   };
 }
 
-function answerOf(gate: Gate, decision: string, form: Form = { values: [] }): GateAnswer {
+function answerOf(
+  gate: Gate,
+  decision: string,
+  { form = { values: [] }, lookedMs }: { readonly form?: Form; readonly lookedMs?: number },
+): GateAnswer {
   if (gate.type === "question") {
     const declined = gate.questions.map(({ key }) => ({ key, action: "decline" as const }));
     const replies = decision === "accept" ? repliesOf(gate, form) : declined;
@@ -92,5 +96,10 @@ function answerOf(gate: Gate, decision: string, form: Form = { values: [] }): Ga
   if (gate.type === "authentication")
     return { type: "authentication", gate: gate.id, decision: decision === "done" ? "done" : "deny" };
   const known = ApprovalDecision.enum.find((one) => one === decision);
-  return { type: "approval", gate: gate.id, decision: known ?? "deny" };
+  return {
+    type: "approval",
+    gate: gate.id,
+    decision: known ?? "deny",
+    ...(lookedMs !== undefined && { lookedMs }),
+  };
 }

@@ -57,6 +57,7 @@ export type Entry = { readonly id: number } & (
   | {
       readonly type: "gate";
       readonly gate: Gate;
+      readonly shownAt: number;
       readonly choice: number;
       readonly decided?: string;
       /** True while it shows what the tool may do, and all reasons. */

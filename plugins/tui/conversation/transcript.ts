@@ -32,7 +32,7 @@ export function createTranscript(changed: () => void) {
   /** Preselects the last choice, which denies. */
   function ask(gate: Gate): void {
     update(openCall(gate.call.id), "tool", (entry) => ({ ...entry, isWaiting: true }));
-    add({ type: "gate", gate, choice: choicesOf(gate).length - 1 });
+    add({ type: "gate", gate, shownAt: Date.now(), choice: choicesOf(gate).length - 1 });
   }
 
   /** The entry of a call without an outcome: a turn that answers a gate continues it. */

@@ -53,7 +53,7 @@ test("at a gate a source is shown as lines, with what a terminal would act on sp
     ...{ call: { id: "c", name: "tool_propose", params }, grants: ["installs the tool one"] },
   };
   const renderer = createRenderer(createPalette(false));
-  const text = renderer.lines({ id: 1, type: "gate", gate, choice: 0 }, 60, false).join("\n");
+  const text = renderer.lines({ id: 1, type: "gate", gate, shownAt: 0, choice: 0 }, 60, false).join("\n");
   expect(text).toContain('    params {"name":"one"}\n    source:\n    │ export const tool = {\n');
   expect(text).toContain("    │   a: 1, \\u{1b}[2J\n    │ };");
   // What it may do is the question, and the keys are not below the source.

@@ -2,6 +2,7 @@ import KeyRound from "lucide/dist/esm/icons/key-round.mjs";
 import MessageCircleQuestionMark from "lucide/dist/esm/icons/message-circle-question-mark.mjs";
 import ShieldAlert from "lucide/dist/esm/icons/shield-alert.mjs";
 import ShieldQuestionMark from "lucide/dist/esm/icons/shield-question-mark.mjs";
+import { useState } from "preact/hooks";
 import { decisionsAt, type Piece, type Told, tell } from "../../../../kernel/kit/display.ts";
 import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { answerGate } from "../../state/turns.ts";
@@ -23,7 +24,9 @@ interface GateCardProps {
 
 /** The gate that the thread waits at, with its possible answers. */
 export function GateCard({ gate, onAnswer = (answer) => void answerGate(gate, answer) }: GateCardProps) {
-  const onDecide = (decision: Decision) => onAnswer({ decision });
+  const [shownAt] = useState(() => performance.now());
+  const onDecide = (decision: Decision) =>
+    onAnswer({ decision, looked_ms: Math.round(performance.now() - shownAt) });
   switch (gate.type) {
     case "approval":
       return <ApprovalCard gate={gate} onDecide={onDecide} />;

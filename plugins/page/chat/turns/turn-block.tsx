@@ -69,7 +69,7 @@ export function TurnBlock({ turn, isLast, root, before, isContinued }: TurnBlock
       {isOver(turn) && <Sources turn={turn} before={before} />}
       {turn.needsModel && <ConnectHint />}
       {turn.notice && <p class="banner">{turn.notice}</p>}
-      {turn.gate && <GateCard gate={turn.gate} />}
+      {turn.gate && <GateCard key={turn.gate.id} gate={turn.gate} />}
       <Answered turn={turn} />
       {turn.error && <Failed turn={turn} error={turn.error} canRetry={isLast && turn.asked !== undefined} />}
       <Meta turn={turn} root={root} isContinued={isContinued} />

@@ -62,6 +62,7 @@ export function UsagePage() {
           <>
             <Shown usage={usage} by={by} />
             <Storage used={usage.storage} />
+            {usage.answered && <Answered questions={usage.answered} />}
           </>
         )}
       </Loaded>
@@ -86,6 +87,18 @@ function Storage({ used: { bytes: used, max_bytes, kinds } }: { readonly used: U
     <p class="soft">
       {words.storage(bytes(used), bytes(max_bytes))}
       {kept.length > 0 && `: ${kept.map(([kind, count]) => `${kind} ${bytes(count)}`).join(", ")}`}.
+    </p>
+  );
+}
+
+/** How the reader answered questions. Nobody else sees it. */
+function Answered({ questions }: { readonly questions: NonNullable<Usage["answered"]> }) {
+  const { count, yes, p50_millis, is_hasty } = questions;
+  if (count === 0) return null;
+  return (
+    <p class="soft">
+      {words.answered(count, percent(yes / count), duration(p50_millis ?? 0))}
+      {is_hasty && ` ${words.hasty}`}
     </p>
   );
 }

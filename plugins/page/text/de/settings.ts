@@ -139,6 +139,13 @@ export const usage: Catalogue["usage"] = {
   byGroup: { model: "nach Modell", tool: "nach Werkzeug", channel: "nach Kanal", user: "nach Person" },
   others: "alle anderen",
   storage: (used, most) => `Du belegst ${used} von ${most}`,
+  answered: (count, share, time) =>
+    plural(count, {
+      one: `Du hast # Frage beantwortet, ${share} davon mit Ja, die Hälfte innerhalb von ${time}.`,
+      other: `Du hast # Fragen beantwortet, ${share} davon mit Ja, die Hälfte innerhalb von ${time}.`,
+    }),
+  hasty:
+    "Das ist schnell. Schau kurz hin, wohin etwas geht und was darin steht: Nur du kannst sagen, ob es stimmt.",
   none: "In dieser Zeit wurde nichts gefragt",
   noneNote:
     "Wähle einen längeren Zeitraum oder beginne einen Chat: Jede Antwort zählt hier, mit ihren Tokens, ihren Kosten und den Werkzeugen, die sie aufgerufen hat.",

@@ -124,6 +124,13 @@ export const usage = {
   >,
   others: "all others",
   storage: (used: string, most: string) => `You keep ${used} of ${most}`,
+  answered: (count: number, share: string, time: string) =>
+    plural(count, {
+      one: `You answered # question, ${share} of them with yes, half within ${time}.`,
+      other: `You answered # questions, ${share} of them with yes, half within ${time}.`,
+    }),
+  hasty:
+    "That is quick. Take a moment to look where something goes and what it says: only you can tell whether it is right.",
   none: "Nothing was asked in this time",
   noneNote:
     "Choose a longer time, or start a chat: each answer is counted here, with its tokens, its cost and the tools it called.",

@@ -69,6 +69,46 @@ test("what was spent stays counted when its thread is deleted, or was never kept
   expect((await usage()).total.count).toBe(0);
 });
 
+test("a person sees how they answered questions, and nobody else does; it goes with the user", async () => {
+  const model = await scriptedModel();
+  const tools = { mail: { writes: true, run: () => ({ status: "ok", output: "sent" }) as const } };
+  const gateway = await openGateway({ model, tools });
+  const token = await gateway.addUser("alice");
+  const answeredIn = async (query: string, as?: string) =>
+    (await gateway.ask(`/api/usage?${query}`, as ? { token: as } : {})).body.answered;
+  const answer = async (body: object, as: string) => {
+    const before = model.requests.length;
+    model.script({ calls: [{ name: "mail", arguments: {} }] }, { text: "Done." });
+    const asked = await gateway.ask("/api/chat", { method: "POST", body: { message: "Send it" }, token });
+    const gate = `/api/approvals/${asked.body.gate.id}`;
+    const taken = await gateway.ask(gate, { method: "POST", body, token: as });
+    expect(taken.status).toBe(202);
+    await expect.poll(() => model.requests.length).toBe(before + 2);
+  };
+  for (let at = 0; at < 9; at++) await answer({ decision: "once", looked_ms: 0 }, token);
+  expect(await answeredIn("", token)).toEqual({ count: 9, yes: 9, p50_millis: 0, is_hasty: false });
+  await answer({ decision: "once", looked_ms: 0 }, token);
+  expect(await answeredIn("", token)).toEqual({ count: 10, yes: 10, p50_millis: 0, is_hasty: true });
+  await answer({ decision: "deny", looked_ms: 60_000_000 }, token);
+  const own = await answeredIn("user=alice", token);
+  expect(own).toMatchObject({ count: 11, yes: 10, is_hasty: false });
+
+  // The operator has answered nothing, and sees nothing of others.
+  expect(await answeredIn("by=model")).toEqual({ count: 0, yes: 0, p50_millis: null, is_hasty: false });
+  for (const query of ["by=user", "user=alice", "by=user&user=operator"])
+    expect([query, await answeredIn(query)]).toEqual([query, undefined]);
+  expect(await answeredIn("by=user", token)).toBeUndefined();
+  const scoped = { user: "alice", name: "script", tools: ["mail"] };
+  const { body: limited } = await gateway.ask("/api/tokens", { method: "POST", body: scoped });
+  await answer({ decision: "once" }, limited.token);
+  expect(await answeredIn("", limited.token)).toBeUndefined();
+  expect(await answeredIn("", token)).toMatchObject({ count: 11 });
+
+  await gateway.service.service("accounts").removeUser("alice", { withData: true });
+  const again = await gateway.addUser("alice");
+  expect(await answeredIn("", again)).toMatchObject({ count: 0 });
+});
+
 test("what caching saved is told with the usage and with the context of a thread", async () => {
   const model = await scriptedModel();
   const gateway = await openGateway({ model, variables: { MODEL_NAME: "gpt-4o-mini" } });

@@ -1,5 +1,7 @@
 /** Turns counted over time, on both engines. */
 import { expect, test } from "vitest";
+import type { Gate } from "../../../../kernel/plugin.ts";
+import { countAnswer, readAnswers } from "../../../../plugins/agent/threads/answered-questions.ts";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
 import { createThreads } from "../../../../plugins/agent/threads/threads.ts";
 import { describeEngines } from "../../../support/processes/engines.ts";
@@ -75,4 +77,33 @@ describeEngines("usage", (_engine, fresh) => {
     expect((await turns({ spans: SPANS, by: "tool" })).groups).toEqual([]);
     expect((await turns({ spans: SPANS, user: "nobody" })).total).toMatchObject({ count: 0, usd: 0 });
   });
+
+  test("keeps the newest 500 answers of a user, in the time that is asked for", async () => {
+    const place = await fresh();
+    const store = await place.open();
+    const sql = await store.tables("agent", MIGRATIONS);
+    const timeOf = (at: number) => new Date(Date.parse("2026-03-01T00:00:00Z") + at * 1000).toISOString();
+    const answer = (user: string, at: number, decision: "once" | "deny", lookedMs?: number) =>
+      sql.transaction(async (tx) => {
+        const gate = gateAt(`${user}${at}`, timeOf(at - 60));
+        const input = { type: "approval", gate: gate.id, decision, lookedMs } as const;
+        countAnswer(tx, { user, channel: "test", input }, gate, timeOf(at));
+        countAnswer(tx, { user, channel: "test", input }, gate, timeOf(at));
+      });
+    for (let at = 1; at <= 510; at++) await answer("ann", at, at % 2 === 0 ? "once" : "deny", at);
+    await answer("bob", 1, "once");
+    const ever = { since: timeOf(0), until: timeOf(1000) };
+    expect(await readAnswers(sql, "ann", ever)).toEqual({ count: 500, yes: 250, p50: 260, isHasty: false });
+    expect(await readAnswers(sql, "ann", { since: timeOf(501), until: timeOf(505) })).toEqual({
+      ...{ count: 4, yes: 2, p50: 502, isHasty: false },
+    });
+    // Where nobody says how long it was shown, it was shown since it was asked.
+    expect(await readAnswers(sql, "bob", ever)).toEqual({ count: 1, yes: 1, p50: 60_000, isHasty: false });
+    expect(await readAnswers(sql, "eve", ever)).toEqual({ count: 0, yes: 0, p50: undefined, isHasty: false });
+  });
 });
+
+function gateAt(id: string, openedAt: string): Gate {
+  const call = { id: "c", name: "mail", params: "{}" };
+  return { type: "approval", id, turn: "t", thread: "t", openedAt, call, grants: [] };
+}
