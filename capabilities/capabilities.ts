@@ -88,7 +88,8 @@ export interface Credential {
 
 export type CredentialLocation =
   | { readonly type: "bearer" }
-  | { readonly type: "basic"; readonly username: string }
+  /** The name is that of `setting`, if there is one, and empty where that has no value. */
+  | { readonly type: "basic"; readonly username: string; readonly setting?: string }
   | { readonly type: "header"; readonly name: string; readonly prefix: string }
   | { readonly type: "query_param"; readonly name: string }
   | { readonly type: "url_path"; readonly placeholder: string };

@@ -226,7 +226,7 @@ function describeUse(credential: Credential, rule: AllowRule): string[] {
     case "bearer":
       return [`with ${secret} as the bearer token${where}`];
     case "basic":
-      return [`with ${secret} as the password for "${location.username}"${where}`];
+      return [`with ${secret} as the password for ${describeUsername(location)}${where}`];
     case "header":
       return [`with ${secret} in the header ${location.name}${where}`];
     case "query_param":
@@ -234,6 +234,11 @@ function describeUse(credential: Credential, rule: AllowRule): string[] {
     case "url_path":
       return [`with ${secret} replacing ${location.placeholder} in the path${where}`];
   }
+}
+
+function describeUsername({ username, setting }: Extract<Credential["location"], { type: "basic" }>): string {
+  if (setting === undefined) return `"${username}"`;
+  return username === "" ? `the setting \`${setting}\`` : `"${username}" (the setting \`${setting}\`)`;
 }
 
 /** Describes how secrets are used besides in requests: one sentence per fact, by key. */

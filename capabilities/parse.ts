@@ -98,7 +98,8 @@ interface SettingInFile {
 }
 
 type LocationInFile =
-  | Exclude<CredentialLocation, { type: "header" }>
+  | Exclude<CredentialLocation, { type: "header" } | { type: "basic" }>
+  | { type: "basic"; username: string | { setting: string } }
   | { type: "header"; name: string; prefix?: string };
 
 /** Checks that the schema cannot express. */
@@ -195,6 +196,17 @@ function settingProblems({ settings = [], http }: CapabilitiesFile): FileProblem
   (http?.allowlist ?? []).forEach(({ host }, at) => {
     check(`http.allowlist[${at}].host`, host);
   });
+  for (const [name, { location }] of Object.entries(http?.credentials ?? {})) {
+    if (location.type !== "basic" || typeof location.username === "string") continue;
+    const { setting } = location.username;
+    const format = settings.find((one) => one.name === setting)?.format;
+    if (format === "text") continue;
+    const what = format === undefined ? "is not in settings" : `has the format ${format}`;
+    add(
+      `http.credentials.${name}.location.username.setting`,
+      `must name a setting whose format is text; "${setting}" ${what}`,
+    );
+  }
   for (const [name, { host_patterns }] of Object.entries(http?.credentials ?? {}))
     host_patterns.forEach((host, at) => {
       check(`http.credentials.${name}.host_patterns[${at}]`, host);
@@ -244,7 +256,7 @@ function toCapabilities(file: CapabilitiesFile, choices: Choices): Capabilities 
           name,
           secretName: credential.secret_name,
           isOptional: credential.optional ?? false,
-          location: toLocation(credential.location),
+          location: toLocation(credential.location, settings),
           hostPatterns: credential.host_patterns.flatMap((pattern) =>
             typeof pattern === "string" ? pattern.toLowerCase() : (hostNamed(pattern.setting)?.host ?? []),
           ),
@@ -281,8 +293,15 @@ function toCapabilities(file: CapabilitiesFile, choices: Choices): Capabilities 
   };
 }
 
-function toLocation(location: LocationInFile): CredentialLocation {
+function toLocation(location: LocationInFile, settings: readonly Setting[]): CredentialLocation {
   switch (location.type) {
+    case "basic": {
+      const { username } = location;
+      if (typeof username === "string") return { type: "basic", username };
+      const { setting } = username;
+      const chosen = settings.find(({ name }) => name === setting)?.value ?? "";
+      return { type: "basic", username: chosen, setting };
+    }
     case "header":
       return { type: "header", name: location.name, prefix: location.prefix ?? "" };
     case "url_path":

@@ -9,6 +9,7 @@ import type { Receipts } from "./calls/receipts.ts";
 import type { Switches } from "./calls/switches.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
 import { checkName } from "./catalog/install.ts";
+import type { OwnSettings } from "./catalog/own-settings.ts";
 import type { Placement } from "./catalog/placement.ts";
 import { describeTool } from "./catalog/tool-info.ts";
 import type { Installer, Offer, Proposal } from "./installer.ts";
@@ -29,6 +30,8 @@ import type { ToolProposal } from "./wire.ts";
 interface ToolSignIn {
   readonly tool: string;
   readonly digest: string;
+  /** Absent where it is for all users. */
+  readonly user?: string | undefined;
   readonly signIn: SignIn;
 }
 
@@ -44,6 +47,7 @@ export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly installer: Installer;
   readonly describe: (tool: InstalledTool) => Promise<ToolInfo>;
   readonly remove: Placement["remove"];
+  readonly ownSettings: Pick<OwnSettings, "apply">;
   readonly limits: Broker["limits"];
   readonly sources: Sources;
   readonly finishServerSignIn: ServerAdmin["finishSignIn"];
@@ -108,9 +112,10 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
     setup: setup.of,
     setSetting: setup.setSetting,
     setSecret: setup.setSecret,
+    removeSecret: setup.removeSecret,
     shareSecret: setup.shareSecret,
-    async beginSignIn(name, redirectUri) {
-      const tool = await installed(catalog, name);
+    async beginSignIn(name, redirectUri, user) {
+      const tool = await parts.ownSettings.apply(await installed(catalog, name), user);
       const { values } = vaultOf(tool);
       const { auth } = tool.capabilities;
       if (auth?.oauth === undefined)
@@ -123,7 +128,7 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
         tools: await toolsSharing(parts, tool, auth.secretName),
         redirectUri,
       });
-      await signIns.keep(signIn.state, { tool: name, digest: tool.digest, signIn });
+      await signIns.keep(signIn.state, { tool: name, digest: tool.digest, user, signIn });
       return { url: signIn.url };
     },
     clientDocument: (redirectUri) => ({ ...clientDocument(redirectUri) }),
@@ -137,7 +142,8 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
         const message = "This sign-in was not started here in the last ten minutes. Start it again.";
         throw new Fault("invalid", "no_such_sign_in", message);
       }
-      await finishSignIn({ ...parts, values: vaultOf(tool).values }, found.signIn, redirected);
+      const theirs = await parts.ownSettings.apply(tool, found.user);
+      await finishSignIn({ ...parts, values: vaultOf(theirs).values }, found.signIn, redirected);
       return { tool: found.tool };
     },
     receipts: (query) => receipts.list(query),

@@ -4,6 +4,7 @@ import { Fault } from "../kernel/plugin.ts";
 import { beginSignIn, finishSignIn, type SignIn } from "./broker/oauth.ts";
 import type { OAuthOptions } from "./broker/token-request.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
+import type { OwnSettings } from "./catalog/own-settings.ts";
 import { gaveUp, type Prompt, signInByBrowser } from "./secrets/browser-sign-in.ts";
 import { holderOf } from "./secrets/holder.ts";
 import { type Secrets, type ToolVault, type Vault, warnOfShort } from "./secrets/secrets.ts";
@@ -30,24 +31,31 @@ export function createAuthorization(
   parts: Pick<AuthorizeOptions, "network" | "privateHosts" | "environment"> & {
     readonly vault: Pick<Vault, "of" | "sharers">;
     readonly catalog: Pick<Catalog, "list">;
+    readonly ownSettings: Pick<OwnSettings, "apply">;
   },
 ) {
-  const { vault, network, privateHosts, environment } = parts;
+  const { vault, network, privateHosts, environment, ownSettings } = parts;
   return {
-    /** Gets the credential of a tool: from the environment, by signing in, or from the person. */
-    authorize: async (tool: InstalledTool, prompt: Prompt) =>
-      authorizeTool({
+    /** Gets the credential of a tool, for all users or for one: from the environment, by signing in, or from the person. */
+    authorize: async (shared: InstalledTool, prompt: Prompt, user?: string) => {
+      const tool = await ownSettings.apply(shared, user);
+      return authorizeTool({
         tool: tool.name,
         capabilities: tool.capabilities,
         tools: await toolsSharing(parts, tool, tool.capabilities.auth?.secretName ?? ""),
         vault: vault.of(holderOf(tool)),
         network,
         privateHosts,
-        environment,
+        // What is in the environment is for all users.
+        environment: user === undefined ? environment : () => undefined,
         prompt,
-      }),
-    setUp: (tool: InstalledTool, prompt: Prompt) =>
-      setUpTool({ capabilities: tool.capabilities, secrets: vault.of(holderOf(tool)).secrets, prompt }),
+      });
+    },
+    async setUp(shared: InstalledTool, prompt: Prompt, user?: string) {
+      const tool = await ownSettings.apply(shared, user);
+      const { secrets } = vault.of(holderOf(tool));
+      return setUpTool({ capabilities: tool.capabilities, secrets, prompt });
+    },
   };
 }
 

@@ -256,6 +256,7 @@ export default definePlugin({
             "setup",
             "setSetting",
             "setSecret",
+            "removeSecret",
             "shareSecret",
             "beginSignIn",
             "finishSignIn",
@@ -285,7 +286,7 @@ export default definePlugin({
         call: (call, options) => outcomeOf(call, (host) => host.call(call, options)),
         resume: (call, resume, replies, options) =>
           outcomeOf(call, (host) => host.resume(call, resume, replies, options)),
-        refusal: async (call) => (await open()).refusal(call),
+        refusal: async (call, user) => (await open()).refusal(call, user),
         checkJson: async (...args) => (await open()).checkJson(...args),
       },
     };

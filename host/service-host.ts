@@ -49,7 +49,7 @@ export async function openServiceHost(ports: ServiceHostPorts) {
   const { privateHosts, variable } = config;
   const host = await createToolHost({ ...ports, isTaken: (name) => foreign.has(name) });
   const { catalog, code, receipts, vault, source, network, downloads, sources, judgeSignature } = host;
-  const { pool, examine, place, putOver, installer, describe } = host;
+  const { pool, examine, place, putOver, installer, describe, ownSettings } = host;
   const key = await store.keysFor("secrets");
   const checkJson = createJsonCheck(pool);
   const foreign: ForeignTools = await openForeignTools({
@@ -71,6 +71,10 @@ export async function openServiceHost(ports: ServiceHostPorts) {
     serves: config.keepsSpare ?? false,
   });
 
+  const { authorize, setUp } = createAuthorization({
+    ...{ vault, catalog, ownSettings, network, privateHosts, environment: variable },
+  });
+
   /** If an installed tool and one of an MCP server have the same name, it is the installed tool's. */
   const isForeign = async (name: string) =>
     (await catalog.find(name)) === undefined && (await foreign.has(name));
@@ -81,8 +85,8 @@ export async function openServiceHost(ports: ServiceHostPorts) {
     call: async (call: ToolCall, options: RunOptions): ReturnType<ForeignTools["call"]> =>
       (await isForeign(call.name)) ? foreign.call(call, options) : host.run(call, options),
     resume: foreign.resume,
-    refusal: async (call: ToolCall) =>
-      (await isForeign(call.name)) ? foreign.refusal(call) : host.refusal(call),
+    refusal: async (call: ToolCall, user: string) =>
+      (await isForeign(call.name)) ? foreign.refusal(call) : host.refusal(call, user),
     async list(): Promise<readonly ToolInfo[]> {
       const installed = await host.list();
       const names = new Set(installed.map(({ name }) => name));
@@ -101,6 +105,7 @@ export async function openServiceHost(ports: ServiceHostPorts) {
       privateHosts,
       describe,
       remove: host.remove,
+      ownSettings,
       limits: host.limits,
       sources,
       finishServerSignIn: foreign.servers.finishSignIn,
@@ -118,8 +123,14 @@ export async function openServiceHost(ports: ServiceHostPorts) {
       return { ...fetched, origin, ...(signature !== undefined && { signature }) };
     },
     replay: createReplay(pool, code, privateHosts),
-    ...createAuthorization({ vault, catalog, network, privateHosts, environment: variable }),
+    authorize,
+    setUp,
     missingSecrets: (tool: InstalledTool) => missingSecrets(tool, source),
+    /** What the user had given tools and MCP servers for themselves. */
+    async forgetUser(user: string): Promise<void> {
+      await vault.forgetUser(user);
+      await ownSettings.forgetUser(user);
+    },
     /** Puts the tools that come with Postern, or those named, into a home that was never offered them. */
     async provideShipped(
       progress: (line: string) => void,

@@ -117,7 +117,7 @@ export interface Tools {
     options: CallOptions,
   ): Promise<CallOutcome>;
   /** The outcome of a call that would be refused before the tool runs; asked before a person is asked to approve it. */
-  refusal?(call: ToolCall): Promise<ToolOutcome | undefined>;
+  refusal?(call: ToolCall, user: string): Promise<ToolOutcome | undefined>;
   /**
    * Returns what is wrong with a value that a stranger's schema describes; the schema is only ever used in a sandbox.
    * Throws the fault `invalid_json_schema` if it cannot be used, or takes too long.
@@ -165,9 +165,17 @@ export interface ToolAdmin {
   enable(name: string): Promise<boolean>;
   /** Returns how much of the tool's rate limit this user has left; undefined if the tool may not use the network. */
   limits(name: string, user: string): Promise<ToolLimits | undefined>;
-  setup(name: string): Promise<ToolSetup>;
+  /** With `user`, here and below, it is about what that user has for themselves; otherwise about what all users share. */
+  setup(name: string, user?: string): Promise<ToolSetup>;
   /** `warning`: a sentence for the person, where the value is stored but too short to be hidden. */
-  setSecret(name: string, secret: string, value: string): Promise<{ readonly warning?: string }>;
+  setSecret(
+    name: string,
+    secret: string,
+    value: string,
+    user?: string,
+  ): Promise<{ readonly warning?: string }>;
+  /** False where the user had none. */
+  removeSecret?(name: string, secret: string, user: string): Promise<boolean>;
   /**
    * Gives a setting another value; an empty one is the default again. Where the tool may do more then, nothing is saved unless the
    * person has agreed to the sentences in `asks`.
@@ -177,11 +185,12 @@ export interface ToolAdmin {
     setting: string,
     value: string,
     isAgreed: boolean,
+    user?: string,
   ): Promise<{ readonly saved: boolean; readonly asks: readonly string[] }>;
   /** Agrees to what `setup` asked in `shares`. */
-  shareSecret(name: string, secret: string): Promise<void>;
+  shareSecret(name: string, secret: string, user?: string): Promise<void>;
   /** Returns the address for the browser; it comes back to `redirectUri`, which then goes to `finishSignIn`. */
-  beginSignIn(name: string, redirectUri: string): Promise<{ readonly url: string }>;
+  beginSignIn(name: string, redirectUri: string, user?: string): Promise<{ readonly url: string }>;
   /** The tool that is signed in now; a fault where the address answers no sign-in that was begun here. */
   finishSignIn(redirected: URL, browser?: SignInBrowser): Promise<{ readonly tool: string }>;
   /** Describes Postern to authorization servers; its client id is the address of this document. */

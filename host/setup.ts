@@ -3,6 +3,7 @@ import { Fault } from "../kernel/plugin.ts";
 import { assertToken, isNeeded, secretsToEnter } from "./authorization.ts";
 import type { CredentialSource } from "./broker/credentials.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
+import type { OwnSettings } from "./catalog/own-settings.ts";
 import type { SettingsOf } from "./catalog/settings.ts";
 import { holderOf } from "./secrets/holder.ts";
 import type { Vault } from "./secrets/secrets.ts";
@@ -13,13 +14,17 @@ export interface SetupParts {
   readonly vault: Pick<Vault, "of">;
   readonly source: CredentialSource;
   readonly configure: SettingsOf["configure"];
+  readonly ownSettings: OwnSettings;
 }
 
 export type Setup = ReturnType<typeof createSetup>;
 
-export function createSetup({ catalog, vault, source, configure }: SetupParts) {
-  const knownSecret = async (name: string, secret: string) => {
-    const tool = await installed(catalog, name);
+/** Everywhere `user` is whose own it is about; without one it is what all users share. */
+export function createSetup({ catalog, vault, source, configure, ownSettings }: SetupParts) {
+  const find = async (name: string, user: string | undefined) =>
+    ownSettings.apply(await installed(catalog, name), user);
+  const knownSecret = async (name: string, secret: string, user: string | undefined) => {
+    const tool = await find(name, user);
     const accepted = secretsOf(tool).map((known) => known.name);
     // It comes from signing in or is shared: nobody enters it, and it is the tool's all the same.
     if (tool.capabilities.auth !== undefined) accepted.push(tool.capabilities.auth.secretName);
@@ -29,8 +34,10 @@ export function createSetup({ catalog, vault, source, configure }: SetupParts) {
   };
 
   return {
-    async of(name: string): Promise<ToolSetup> {
-      const tool = await installed(catalog, name);
+    async of(name: string, user?: string): Promise<ToolSetup> {
+      const tool = await find(name, user);
+      const own = user === undefined ? undefined : await ownSettings.find(name, user);
+      const { values } = vault.of(holderOf(tool));
       const { auth } = tool.capabilities;
       const holder = holderOf(tool);
       const signed =
@@ -49,16 +56,23 @@ export function createSetup({ catalog, vault, source, configure }: SetupParts) {
           // A sign-in is not entered; it is listed only to be asked about.
           if (at === all.length - signed.length && shares === undefined) return [];
           const isSet = await source.has(holder, secret.name, auth);
-          return [{ ...secret, isSet, shares }];
+          if (user === undefined) return [{ ...secret, isSet, shares }];
+          const isOwn = (await values.readOwn(secret.name)) !== undefined;
+          return [{ ...secret, isSet, shares, isOwn }];
         }),
       );
       const settings = tool.capabilities.settings.map(({ default: usual, ...setting }) => ({
         ...setting,
         isDefault: setting.value === usual,
+        ...(own && { isOwn: Object.hasOwn(own.settings, setting.name) }),
       }));
       return { secrets: asked.flat(), settings, signsIn: auth?.oauth !== undefined };
     },
-    async setSetting(name: string, setting: string, value: string, isAgreed: boolean) {
+    async setSetting(name: string, setting: string, value: string, isAgreed: boolean, user?: string) {
+      if (user !== undefined) {
+        await ownSettings.configure(await installed(catalog, name), user, { [setting]: value });
+        return { saved: true, asks: [] };
+      }
       const asks: string[] = [];
       const agrees = (added: readonly string[]) => {
         asks.push(...added);
@@ -72,12 +86,15 @@ export function createSetup({ catalog, vault, source, configure }: SetupParts) {
         throw error;
       }
     },
-    async setSecret(name: string, secret: string, value: string) {
-      const secrets = await knownSecret(name, secret);
+    async setSecret(name: string, secret: string, value: string, user?: string) {
+      const secrets = await knownSecret(name, secret, user);
       assertToken((await installed(catalog, name)).capabilities.auth, secret, value);
       return await secrets.set(secret, value);
     },
-    shareSecret: async (name: string, secret: string) => (await knownSecret(name, secret)).share(secret),
+    removeSecret: async (name: string, secret: string, user?: string) =>
+      (await knownSecret(name, secret, user)).remove(secret),
+    shareSecret: async (name: string, secret: string, user?: string) =>
+      (await knownSecret(name, secret, user)).share(secret),
   };
 }
 

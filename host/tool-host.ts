@@ -15,6 +15,7 @@ import { openSwitches } from "./calls/switches.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
 import { openCodeCache } from "./catalog/code-cache.ts";
 import { createExamination } from "./catalog/install.ts";
+import { createOwnSettings } from "./catalog/own-settings.ts";
 import { createPlacement } from "./catalog/placement.ts";
 import { createSettings } from "./catalog/settings.ts";
 import { isRunCode } from "./catalog/shipped.ts";
@@ -108,6 +109,8 @@ export async function createToolHost(ports: ToolHostPorts) {
   });
   const sources = createSources({ ...config, downloads, openRegistry, folder: home });
   const judgeSignature = createJudge(trust);
+  const { choose, configure } = createSettings({ catalog, privateHosts });
+  const ownSettings = createOwnSettings({ keyed: store.keyed("tool-settings"), choose });
   const runner = createRunner({
     cache: code.folder,
     catalog,
@@ -115,6 +118,7 @@ export async function createToolHost(ports: ToolHostPorts) {
     broker,
     receipts,
     switches,
+    ownSettings,
     state,
     workspace,
     mask,
@@ -143,9 +147,8 @@ export async function createToolHost(ports: ToolHostPorts) {
     passSecrets: vault.pass,
     secretsHeldBy: vault.heldBy,
   });
-  const { choose, configure } = createSettings({ catalog, privateHosts });
   const installer = createInstaller({ catalog, code, examine, judgeSignature, place, keeps, choose });
-  const setup = createSetup({ catalog, vault, source, configure });
+  const setup = createSetup({ catalog, vault, source, configure, ownSettings });
 
   return {
     catalog,
@@ -155,6 +158,7 @@ export async function createToolHost(ports: ToolHostPorts) {
     hide: mask.hide,
     code,
     switches,
+    ownSettings,
     sources,
     judgeSignature,
     trust,

@@ -70,6 +70,7 @@ export const ToolSetup = Type.Object(
         name: Type.String(),
         isSet: Type.Boolean(),
         isRequired: Type.Boolean({ description: "False: the tool also works without it" }),
+        isOwn: Type.Optional(Type.Boolean({ description: "The user's own, not what all users share" })),
         question: Type.String({ description: "What to ask a person for" }),
         shares: Type.Optional(
           Type.String({
@@ -89,6 +90,7 @@ export const ToolSetup = Type.Object(
           isRequired: Type.Boolean(),
           value: Type.Optional(Type.String({ description: "The given value, else the default" })),
           isDefault: Type.Boolean(),
+          isOwn: Type.Optional(Type.Boolean({ description: "The user's own, not what all users share" })),
         }),
         { description: "The operator's choices for this installation; never a secret" },
       ),

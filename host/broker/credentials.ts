@@ -27,18 +27,21 @@ export function createCredentialSource(options: CredentialSourceOptions) {
   const { vault, environment, refresh } = options;
   const fromEnvironment = (auth: AuthSetup | undefined) =>
     auth?.envVar === undefined ? undefined : environment(auth.envVar) || undefined;
+  const givenTo = (holder: Holder, secretName: string, auth: AuthSetup | undefined) =>
+    auth?.secretName === secretName && !holder.ownOnly ? fromEnvironment(auth) : undefined;
   return {
     async has(holder: Holder, secretName: string, auth: AuthSetup | undefined) {
-      if (auth?.secretName === secretName && fromEnvironment(auth) !== undefined) return true;
+      if (givenTo(holder, secretName, auth) !== undefined) return true;
       const record = await vault.of(holder).values.read(secretName);
       return record !== undefined && !isSpent(record);
     },
-    /** The environment first, then the store; an OAuth token that is about to expire is refreshed on the way. */
+    /** The user's own, then the environment, then the store; an OAuth token that is about to expire is refreshed on the way. */
     async value(holder: Holder, secretName: string, auth: AuthSetup | undefined) {
-      const given = auth?.secretName === secretName ? fromEnvironment(auth) : undefined;
-      if (given !== undefined) return given;
       const { values } = vault.of(holder);
-      const record = await values.read(secretName);
+      const own = await values.readOwn(secretName);
+      const given = own === undefined ? givenTo(holder, secretName, auth) : undefined;
+      if (given !== undefined) return given;
+      const record = own ?? (await values.read(secretName));
       return record && (await refresh(values, secretName, record)).value;
     },
     /** Returns the question to ask before this tool may use an existing secret; undefined if it may use it, or if there is none. */
@@ -75,6 +78,9 @@ export function isSpent({ oauth }: SecretRecord): boolean {
 }
 
 export interface ToolVersion {
+  /** Whose call it is; absent where it is about what all users share. */
+  readonly user?: string | undefined;
+  readonly ownOnly?: boolean | undefined;
   readonly name: string;
   readonly digest: string;
   readonly capabilities: Capabilities;
@@ -98,7 +104,7 @@ export async function missingCredential(
       question === undefined ? "which is not set." : `and nobody has agreed to that yet. ${question}`;
     return {
       secret: secretName,
-      message: `The tool ${tool.name} needs its credential for ${name}, ${why} The operator gives it on the page, or by "${how}".`,
+      message: `The tool ${tool.name} needs its credential for ${name}, ${why} The operator gives it on the page, or by "${how}".${tool.user === undefined ? "" : " Each user can give their own on the page, too."}`,
     };
   }
   return undefined;
@@ -138,6 +144,8 @@ export function placeCredential(
     case "bearer":
       return withHeader(request, credential, "authorization", `Bearer ${value}`);
     case "basic": {
+      // The value of a setting may have one, and the server would take what follows for a part of the password.
+      if (location.username.includes(":")) throw new Refused("A user name may not hold a colon.");
       const pair = Buffer.from(`${location.username}:${value}`).toString("base64");
       return withHeader(request, credential, "authorization", `Basic ${pair}`);
     }

@@ -10,6 +10,8 @@ export interface Grant {
   /** SHA-256 of the component that runs: a secret is given to one version of a tool. */
   readonly digest: string;
   readonly user: string;
+  /** Only secrets of this user are sent. */
+  readonly ownOnly?: boolean;
   readonly capabilities: Capabilities;
   /** Milliseconds since the epoch. */
   readonly deadline: number;

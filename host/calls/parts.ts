@@ -3,6 +3,7 @@ import type { Log, Mask } from "../../kernel/plugin.ts";
 import type { Broker } from "../broker/broker.ts";
 import type { Tape } from "../broker/recording.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { OwnSettings } from "../catalog/own-settings.ts";
 import type { Pool } from "../sandbox/pool.ts";
 import type { CallOptions } from "../services.ts";
 import type { FileStore } from "./files/sources.ts";
@@ -21,6 +22,7 @@ export interface RunnerParts {
   readonly broker: Broker;
   readonly receipts: Receipts;
   readonly switches: Switches;
+  readonly ownSettings: Pick<OwnSettings, "apply">;
   readonly state: ToolState;
   /** Absent if it is off. */
   readonly workspace?: FileStore | undefined;

@@ -102,13 +102,16 @@ export function createRunner(parts: RunnerParts) {
     const { user, signal, tape, trace, checkAddress } = options;
     // What a recorded call was made with goes before what the operator has given since.
     const played = tape?.type === "player" ? tape.settings : undefined;
-    const capabilities =
-      played === undefined ? tool.capabilities : applySettings(tool.capabilitiesText, played);
+    const theirs =
+      played === undefined
+        ? await parts.ownSettings.apply(tool, user)
+        : { ...tool, user, ownOnly: false, capabilities: applySettings(tool.capabilitiesText, played) };
+    const { capabilities, ownOnly } = theirs;
     const off = await switchedOff(tool);
     if (off !== undefined) return failed(id, off.code, off.message);
     const { component, schema, ready } = prepare(tool);
     await ready(signal);
-    const missing = tape?.type === "player" ? undefined : await broker.missingCredential(tool);
+    const missing = tape?.type === "player" ? undefined : await broker.missingCredential(theirs);
     if (missing !== undefined) {
       const detail = await pool.check(component, schema, params);
       if (detail !== undefined) return refused(id, detail);
@@ -118,12 +121,14 @@ export function createRunner(parts: RunnerParts) {
     if (unset !== undefined) return failed(id, "not_set_up", explainUnset(tool.name, unset));
     if (capabilities.files.length > 0 && workspace === undefined && tape?.type !== "player")
       return failed(id, "no_workspace", explainNoWorkspace(tool.name));
-    const secrets = await broker.existingSecrets(tool);
+    const secrets = await broker.existingSecrets(theirs);
     const settings = settingValues(capabilities);
     const timeoutMs = capabilities.limits.timeoutSecs * 1000;
     const { name, digest } = tool;
     const deadline = Date.now() + timeoutMs;
-    const grant: Grant = { id, tool: name, digest, user, capabilities, deadline, trace, checkAddress };
+    const grant: Grant = {
+      ...{ id, tool: name, digest, user, ownOnly, capabilities, deadline, trace, checkAddress },
+    };
     const brokered = broker.open(grant, tape);
     const remembered = openState(parts, tool, options);
     const files = openFiles(parts, tool, options);
@@ -209,7 +214,7 @@ export function createRunner(parts: RunnerParts) {
   return {
     run,
     /** The outcome of a call that would be refused, for its params or because the tool is off; it leaves no receipt. */
-    async refusal(call: ToolCall): Promise<ToolOutcome | undefined> {
+    async refusal(call: ToolCall, user: string): Promise<ToolOutcome | undefined> {
       const tool = await catalog.find(call.name);
       if (tool === undefined) return undefined;
       const off = await switchedOff(tool);
@@ -218,7 +223,7 @@ export function createRunner(parts: RunnerParts) {
       await ready();
       const detail = await pool.check(component, schema, call.params);
       if (detail !== undefined) return invalidParams(detail);
-      const missing = await broker.missingCredential(tool);
+      const missing = await broker.missingCredential(await parts.ownSettings.apply(tool, user));
       return missing && { status: "unauthenticated", tool: tool.name, ...missing };
     },
     async died(component: Component, why: string): Promise<void> {

@@ -19,12 +19,16 @@ const HOW = {
 export interface SecretsOptions extends JsonOption {
   readonly yes?: boolean;
   readonly set?: GivenSettings;
+  readonly user?: string;
 }
 
 export function auth(context: CommandContext, name: string, options: SecretsOptions): Promise<void> {
   return withTool(context, name, async (host, tool) => {
-    const { by, secret } = await host.authorize(tool, terminalPrompt(options));
-    print(options, { name, secret, by }, () => `${name} has the secret ${secret}, ${HOW[by]}.`);
+    const { by, secret } = await host.authorize(tool, terminalPrompt(options), options.user);
+    print(options, { name, secret, by, ...forUser(options) }, () => {
+      const whose = options.user === undefined ? "" : ` for ${options.user}`;
+      return `${name} has the secret ${secret}${whose}, ${HOW[by]}.`;
+    });
   });
 }
 
@@ -34,20 +38,28 @@ export function setup(context: CommandContext, name: string, options: SecretsOpt
     const given = options.set ?? (isInteractive() ? await askForSettings(tool, prompt) : {});
     const changed = Object.keys(given);
     const configured = changed.length > 0 ? await configure(host, tool, given, options) : tool;
-    const entered = options.set === undefined ? await host.setUp(configured, prompt) : [];
+    const entered = options.set === undefined ? await host.setUp(configured, prompt, options.user) : [];
     const all = [...changed, ...entered];
-    print(options, { name, entered: all }, () =>
-      all.length === 0 ? `${name}: nothing changed.` : `${name} has ${all.join(", ")}.`,
+    print(options, { name, entered: all, ...forUser(options) }, () =>
+      all.length === 0
+        ? `${name}: nothing changed.`
+        : `${name} has ${all.join(", ")}${options.user === undefined ? "" : ` for ${options.user}`}.`,
     );
   });
 }
 
+const forUser = ({ user }: SecretsOptions) => (user === undefined ? {} : { user });
+
 function configure(host: ServiceHost, tool: InstalledTool, given: GivenSettings, options: SecretsOptions) {
-  return host.configure(tool, given, async (added) => {
+  const agrees = async (added: readonly string[]) => {
     progress(`With this ${tool.name}:\n${bullets(added)}`);
     await agree(`Let ${tool.name} do that?`, options);
     return true;
-  });
+  };
+  const { user } = options;
+  return user === undefined
+    ? host.configure(tool, given, agrees)
+    : host.ownSettings.configure(tool, user, given, agrees).then(() => tool);
 }
 
 async function askForSettings({ capabilities }: InstalledTool, prompt: Prompt): Promise<GivenSettings> {

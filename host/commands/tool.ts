@@ -174,8 +174,9 @@ Examples:
     .action(lazily(async () => (await import("./author/dev.ts")).dev));
 
   const agreeing = "use secrets that were given to another tool, version or host, without asking";
-  verb("auth <name>", "give a tool the credential it needs", "auth notes")
+  verb("auth <name>", "give a tool the credential it needs", "auth notes", "auth notes --user ann")
     .option("--yes", agreeing)
+    .option("--user <id>", "for this user's calls alone")
     .action(lazily(async () => (await import("./secrets.ts")).auth));
 
   verb(
@@ -185,6 +186,7 @@ Examples:
     "setup search --set base_url=https://search.example.com",
   )
     .option("--yes", agreeing)
+    .option("--user <id>", "for this user's calls alone")
     .option("--set <name=value>", "give a setting a value, and ask for nothing else", readSet)
     .action(lazily(async () => (await import("./secrets.ts")).setup));
 

@@ -161,6 +161,62 @@ export function toolAdminRoutes({
       refusals: { 400: "The tool does not sign in this way", ...missing },
       handle: ({ params, context }) => admin().beginSignIn(params.name, callbackOn(web, context)),
     }),
+    route("GET /api/tools/{name}/own/setup", {
+      summary: "Get what a tool needs before it works for you, and what of it is your own",
+      answer: ToolSetup,
+      refusals: missing,
+      handle: ({ user, params }) => admin().setup(params.name, user.id),
+    }),
+    route("PUT /api/tools/{name}/own/settings/{setting}", {
+      summary:
+        "Give a setting of a tool a value for your calls alone; an empty one is that of all users again",
+      body: Type.Object({ value: Type.String({ maxLength: 2000 }) }),
+      answer: Type.Object({ saved: Type.Boolean() }),
+      refusals: {
+        400: "There is no such setting, or the value is not of its format",
+        403: "It is a private address, which only the operator can allow",
+        ...missing,
+      },
+      async handle({ user, params, body }) {
+        const { saved } = await offered(admin().setSetting)(
+          ...([params.name, params.setting, body.value, false, user.id] as const),
+        );
+        return { saved };
+      },
+    }),
+    route("PUT /api/tools/{name}/own/secrets/{secret}", {
+      summary: "Set a secret of a tool for your calls alone; it is stored encrypted and never shown again",
+      body: Type.Object({ value: Type.String({ minLength: 1, maxLength: 65_536 }) }),
+      answer: Type.Object({
+        warning: Type.Optional(
+          Type.String({ description: "The value is stored, but too short to be hidden" }),
+        ),
+      }),
+      refusals: missing,
+      handle: ({ user, params, body }) => admin().setSecret(params.name, params.secret, body.value, user.id),
+    }),
+    route("DELETE /api/tools/{name}/own/secrets/{secret}", {
+      summary: "Delete your own secret of a tool",
+      status: 204,
+      refusals: { 404: "There is no such tool, or no secret of your own" },
+      async handle({ user, params: { name, secret } }) {
+        if (!(await offered(admin().removeSecret)(name, secret, user.id)))
+          throw missingFault("secret_not_found", `You have no secret ${secret} of your own.`, "secret");
+      },
+    }),
+    route("POST /api/tools/{name}/own/secrets/{secret}/share", {
+      summary: "Let this version of a tool use your own secret, as `shares` of its setup asks",
+      status: 204,
+      refusals: missing,
+      handle: ({ user, params }) => admin().shareSecret(params.name, params.secret, user.id),
+    }),
+    route("POST /api/tools/{name}/own/sign-in", {
+      summary: "Start signing in to a tool for your calls alone: send the browser to `url`",
+      answer: Type.Object({ url: Type.String() }),
+      refusals: { 400: "The tool does not sign in this way", ...missing },
+      handle: ({ user, params, context }) =>
+        admin().beginSignIn(params.name, callbackOn(web, context), user.id),
+    }),
     route(`GET ${CALLBACK_PATH}`, {
       summary: "Receive the browser back from a provider; `state` says which sign-in it belongs to",
       audience: "anyone",

@@ -1,5 +1,7 @@
 /** The stored form of a secret before it is sealed: the value, or whose it is, and for whom. */
 
+import { hash } from "node:crypto";
+
 export interface SecretRecord {
   readonly value: string;
   /** How to get the next one, where the value is an OAuth access token. */
@@ -39,6 +41,20 @@ export function parsePlace(place: string): { readonly tool: string; readonly sec
   const at = place.indexOf("/");
   return { tool: place.slice(0, at), secret: place.slice(at + 1) };
 }
+
+/** A secret of one user has another name than that for all; no tool can ask for it, because no tool's secret has a colon in it. */
+export const nameFor = (secret: string, user: string | undefined) =>
+  user === undefined ? secret : `${secret}:${digestOf(user)}`;
+
+export const isOf = (secret: string, user: string): boolean => secret.endsWith(`:${digestOf(user)}`);
+
+/** The name that the capabilities file has; `isOwn` where it is one user's. */
+export function parseName(secret: string): { readonly name: string; readonly isOwn: boolean } {
+  const at = secret.lastIndexOf(":");
+  return at === -1 ? { name: secret, isOwn: false } : { name: secret.slice(0, at), isOwn: true };
+}
+
+export const digestOf = (user: string) => hash("sha256", user, "base64url");
 
 /** The same version, and no host that was not there when a person agreed. */
 export function covers(given: NonNullable<Entry["use"]>, wanted: NonNullable<Entry["use"]>): boolean {

@@ -7,7 +7,18 @@
 import { randomUUID } from "node:crypto";
 import { canBeHidden, SHORTEST } from "../../kernel/kit/secrets.ts";
 import { Fault } from "../../kernel/plugin.ts";
-import { covers, type Entry, parsePlace, placeOf, recordOf, type SecretRecord, where } from "./entry.ts";
+import {
+  covers,
+  type Entry,
+  isOf,
+  nameFor,
+  parseName,
+  parsePlace,
+  placeOf,
+  recordOf,
+  type SecretRecord,
+  where,
+} from "./entry.ts";
 import type { Holder } from "./holder.ts";
 import { openSealed, type SealedParts } from "./sealed.ts";
 
@@ -32,7 +43,10 @@ export interface SecretSet {
 
 /** Readable values of one tool: for the broker and for OAuth's refresh alone. */
 export interface SecretValues {
+  /** The user's own before what all users share. */
   read(name: string): Promise<SecretRecord | undefined>;
+  /** What the user has for themselves, if the holder is one user. */
+  readOwn(name: string): Promise<SecretRecord | undefined>;
   write(name: string, record: SecretRecord): Promise<void>;
   /** Writes a renewed one where the old one is: with the tool that shares it, if it is shared. */
   renew(name: string, record: SecretRecord): Promise<void>;
@@ -57,16 +71,23 @@ export async function openVault(parts: SealedParts) {
   }
 
   function open(holder: Holder): { readonly secrets: Secrets; readonly values: SecretValues } {
-    const { tool } = holder;
+    const { tool, user } = holder;
+    /** Where it is written: what one user sets is theirs alone. */
+    const placeFor = (name: string) => placeOf(tool, nameFor(name, user));
     const termsOf = (name: string) => ({ digest: holder.digest, hosts: holder.hostsOf(name) });
     const holds = (entry: Entry | undefined, name: string): entry is Entry =>
       entry !== undefined && covers(entry.use, termsOf(name));
 
-    async function read(name: string): Promise<SecretRecord | undefined> {
-      const entry = await find(placeOf(tool, name));
+    async function readAt(place: string, name: string): Promise<SecretRecord | undefined> {
+      const entry = await find(place);
       if (!holds(entry, name)) return undefined;
       return recordOf(entry.from === undefined ? entry : await followed(entry.from, name));
     }
+
+    const readOwn = async (name: string) => (user === undefined ? undefined : readAt(placeFor(name), name));
+
+    const read = async (name: string) =>
+      (await readOwn(name)) ?? (holder.ownOnly ? undefined : await readAt(placeOf(tool, name), name));
 
     async function followed({ tool: owner, id }: NonNullable<Entry["from"]>, name: string) {
       const theirs = await find(placeOf(owner, name));
@@ -75,14 +96,16 @@ export async function openVault(parts: SealedParts) {
 
     const values: SecretValues = {
       read,
+      readOwn,
       async write(name, record) {
-        const before = await findIfReadable(placeOf(tool, name));
+        const before = await findIfReadable(placeFor(name));
         const id = holds(before, name) ? (before.id ?? randomUUID()) : randomUUID();
-        await put(placeOf(tool, name), { ...record, id, use: termsOf(name) });
+        await put(placeFor(name), { ...record, id, use: termsOf(name) });
       },
       async renew(name, record) {
-        const entry = await find(placeOf(tool, name));
-        const place = placeOf(entry?.from?.tool ?? tool, name);
+        const isOwn = (await readOwn(name)) !== undefined;
+        const entry = isOwn ? undefined : await find(placeOf(tool, name));
+        const place = isOwn ? placeFor(name) : placeOf(entry?.from?.tool ?? tool, name);
         const { value: _, oauth: __, ...rest } = (await find(place)) ?? { use: termsOf(name) };
         await put(place, { ...rest, ...record });
       },
@@ -93,8 +116,9 @@ export async function openVault(parts: SealedParts) {
       secrets: {
         async standing(name) {
           if ((await read(name)) !== undefined) return { type: "usable" };
-          const own = await find(placeOf(tool, name));
-          const [owner] = await ownersOf(name);
+          const own = await find(placeFor(name));
+          // One user agrees to nothing about what all share: that is the operator's.
+          const [owner] = user === undefined ? await ownersOf(name) : [];
           const hosts = where(holder.hostsOf(name));
           if (own?.value !== undefined)
             return {
@@ -109,9 +133,9 @@ export async function openVault(parts: SealedParts) {
           };
         },
         async share(name) {
-          const place = placeOf(tool, name);
+          const place = placeFor(name);
           const own = await find(place);
-          const [owner] = await ownersOf(name);
+          const [owner] = user === undefined ? await ownersOf(name) : [];
           if (own?.value !== undefined) return put(place, { ...own, use: termsOf(name) });
           if (owner === undefined) throw new Fault("missing", "no_secret", `There is no secret ${name}.`);
           const id = (await find(placeOf(owner, name)))?.id;
@@ -127,7 +151,7 @@ export async function openVault(parts: SealedParts) {
           const warning = warnOfShort(name, trimmed);
           return warning === undefined ? {} : { warning };
         },
-        remove: (name) => sealed.remove(placeOf(tool, name)),
+        remove: (name) => sealed.remove(placeFor(name)),
       },
     };
   }
@@ -148,10 +172,8 @@ export async function openVault(parts: SealedParts) {
     known: sealed.known,
     /** Names of the secrets that this version of a tool uses. */
     async heldBy(holder: Holder): Promise<readonly string[]> {
-      const held = (await entriesOf(holder.tool)).filter(([name, { use }]) =>
-        covers(use, { digest: holder.digest, hosts: holder.hostsOf(name) }),
-      );
-      return held.map(([name]) => name).sort();
+      const held = (await entriesOf(holder.tool)).filter(([secret, entry]) => isHeld(holder, secret, entry));
+      return [...new Set(held.map(([secret]) => parseName(secret).name))].sort();
     },
     /** The tools that use this tool's secret. */
     async sharers(tool: string, name: string): Promise<readonly string[]> {
@@ -165,16 +187,29 @@ export async function openVault(parts: SealedParts) {
     },
     /** After a replacement that a person agreed to: what the old version had the new one has. */
     async pass(from: Holder, to: Holder): Promise<void> {
-      for (const [name, entry] of await entriesOf(from.tool)) {
-        const had = covers(entry.use, { digest: from.digest, hosts: from.hostsOf(name) });
-        if (!had) continue;
-        await put(placeOf(to.tool, name), { ...entry, use: { digest: to.digest, hosts: to.hostsOf(name) } });
+      for (const [secret, entry] of await entriesOf(from.tool)) {
+        if (!isHeld(from, secret, entry)) continue;
+        const { name, isOwn } = parseName(secret);
+        // A user's own may go to a server that the user chose, which no setting for all names.
+        const hosts = [...new Set([...to.hostsOf(name), ...(isOwn ? entry.use.hosts : [])])];
+        await put(placeOf(to.tool, secret), { ...entry, use: { digest: to.digest, hosts } });
       }
+    },
+    /** Everything that the user had set for themselves, for tools and MCP servers. */
+    async forgetUser(user: string): Promise<void> {
+      for (const place of await places())
+        if (isOf(parsePlace(place).secret, user)) await sealed.remove(place);
     },
     async forget(tool: string): Promise<void> {
       for (const place of await places()) if (parsePlace(place).tool === tool) await sealed.remove(place);
     },
   };
+}
+
+/** Given to this version; for what all users share, also for every host that it names. */
+function isHeld(holder: Holder, secret: string, { use }: Entry): boolean {
+  const { name, isOwn } = parseName(secret);
+  return covers(use, { digest: holder.digest, hosts: isOwn ? [] : holder.hostsOf(name) });
 }
 
 export function warnOfShort(name: string, value: string): string | undefined {

@@ -25,6 +25,7 @@ async function shippedPlugins(): Promise<readonly AnyPlugin[]> {
     import("../../plugins/guidance/plugin.ts"),
     import("../../plugins/provenance/plugin.ts"),
     import("../../host/proposals/plugin.ts"),
+    import("../../host/users/plugin.ts"),
     import("../../plugins/jobs/plugin.ts"),
     import("../../plugins/jobs/queue/plugin.ts"),
     import("../../plugins/delegation/plugin.ts"),

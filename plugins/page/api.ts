@@ -180,6 +180,7 @@ export interface Routes {
       } | null;
     };
   };
+  readonly "GET /api/tools/{name}/own/setup": { readonly answer: ToolSetup };
   readonly "GET /api/tools/{name}/setup": { readonly answer: ToolSetup };
   readonly "GET /api/turns/{id}": { readonly answer: Turn };
   readonly "GET /api/usage": {
@@ -362,6 +363,7 @@ export interface Routes {
     readonly answer: Tool;
   };
   readonly "POST /api/tools/{name}/enable": { readonly answer: { readonly enabled: boolean } };
+  readonly "POST /api/tools/{name}/own/sign-in": { readonly answer: { readonly url: string } };
   readonly "POST /api/tools/{name}/sign-in": { readonly answer: { readonly url: string } };
   readonly "POST /api/turns/{id}/cancel": { readonly answer: { readonly cancelled: boolean } };
   readonly "POST /api/turns/{id}/retry": {
@@ -405,6 +407,8 @@ export interface Routes {
     readonly body: { readonly text: string; readonly version?: number };
     readonly answer: { readonly path: string; readonly version: number };
   };
+  readonly "PUT /api/tools/{name}/own/secrets/{secret}": { readonly body: { readonly value: string }; readonly answer: { readonly warning?: string } };
+  readonly "PUT /api/tools/{name}/own/settings/{setting}": { readonly body: { readonly value: string }; readonly answer: { readonly saved: boolean } };
   readonly "PUT /api/tools/{name}/secrets/{secret}": { readonly body: { readonly value: string }; readonly answer: { readonly warning?: string } };
   readonly "PUT /api/tools/{name}/settings/{setting}": {
     readonly body: { readonly value: string; readonly agreed?: boolean };
@@ -1154,6 +1158,7 @@ export type ToolSetup = {
     readonly name: string;
     readonly is_set: boolean;
     readonly is_required: boolean;
+    readonly is_own?: boolean;
     readonly question: string;
     readonly shares?: string;
     readonly instructions?: string;
@@ -1166,6 +1171,7 @@ export type ToolSetup = {
     readonly is_required: boolean;
     readonly value?: string;
     readonly is_default: boolean;
+    readonly is_own?: boolean;
   })[];
   readonly signs_in: boolean;
 };

@@ -45,6 +45,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
   host: [
     ...[
       "proposals",
+      "users",
       "routes",
       "commands",
       "service-host.ts",

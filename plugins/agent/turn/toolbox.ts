@@ -355,7 +355,7 @@ export async function planInstalled(
   const told = isApproved ? approved?.doubts?.map(withoutShown) : undefined;
   if ((verdict === "ask" && !isApproved) || isHeld) {
     // Nobody should be asked to approve a call that would be refused anyway. A host that cannot say so now will then.
-    const outcome = await host?.refusal?.(call).catch(() => undefined);
+    const outcome = await host?.refusal?.(call, user).catch(() => undefined);
     if (outcome) return { type: "refuse", outcome };
     if (isHeld && refusal) return refuse(refusal.code, refusal.message);
     return {

@@ -15,73 +15,84 @@ export const isIncomplete = ({ secrets, settings = [] }: Setup): boolean =>
   secrets.some(({ is_set, is_required }) => is_required && !is_set) ||
   settings.some(({ is_required, value }) => is_required && value === undefined);
 
+/** The address of what a tool needs: for all users, or for the one who is signed in. */
+export const setupPath = (tool: string, isOwn: boolean): string => `/api/tools/${tool}${isOwn ? "/own" : ""}`;
+
 /** The settings, secrets and sign-ins that a tool needs before it works, folded away. */
-export function ToolSetup({ tool, setup, load }: SetupFormsProps) {
+export function ToolSetup({ isOwn, setup, ...rest }: SetupFormsProps) {
   if (needsNothing(setup)) return null;
   const title = setup.settings?.length ? words.withSettings : words.withoutSettings;
+  const whose = isOwn ? words.own : title;
   return (
     <details>
-      <summary>{isIncomplete(setup) ? words.incomplete(title) : title}</summary>
-      <SetupForms tool={tool} setup={setup} load={load} />
+      <summary>{isIncomplete(setup) ? words.incomplete(whose) : whose}</summary>
+      {isOwn && <p class="soft">{words.ownWords}</p>}
+      <SetupForms isOwn={isOwn} setup={setup} {...rest} />
     </details>
   );
 }
 
-/** The same where a call waits for it; nothing where the tool is not one of those that are set up here. */
-export function SetupAtGate({ tool }: { tool: string }) {
-  const [setup, load] = useLoaded<Setup>(`/api/tools/${tool}/setup`, findQuietly);
-  return setup ? <SetupForms tool={tool} setup={setup} load={load} /> : null;
+interface SetupAtGateProps {
+  readonly tool: string;
+  readonly isOwn: boolean;
+  /** Shown where the tool is not one of those that are set up here. */
+  readonly otherwise?: string;
+}
+
+/** The same where a call waits for it. */
+export function SetupAtGate({ tool, isOwn, otherwise }: SetupAtGateProps) {
+  const [setup, load] = useLoaded<Setup>(`${setupPath(tool, isOwn)}/setup`, findQuietly);
+  if (setup) return <SetupForms tool={tool} isOwn={isOwn} setup={setup} load={load} />;
+  return otherwise === undefined ? null : <span class="soft">{otherwise}</span>;
 }
 
 interface SetupFormsProps {
   readonly tool: string;
+  readonly isOwn: boolean;
   readonly setup: Setup;
   load(): Promise<void>;
 }
 
-function SetupForms({ tool, setup, load }: SetupFormsProps) {
+function SetupForms({ tool, isOwn, setup, load }: SetupFormsProps) {
   const [warning, setWarning] = useState<string>();
   const settings = setup.settings ?? [];
   const change = changeThen(load);
+  const base = setupPath(tool, isOwn);
+  const idOf = (name: string) => `${tool}${isOwn ? "-own" : ""}-${name}`;
   const signIn = async () => {
-    const begun = await request<{ url: string }>("POST", `/api/tools/${tool}/sign-in`);
+    const begun = await request<{ url: string }>("POST", `${base}/sign-in`);
     if (begun) open(begun.url, "_blank", "noopener,noreferrer");
   };
   const share = async (name: string, question: string) => {
     if (await confirmed({ title: words.shareTitle, words: question, yes: words.letIt }))
-      await change("POST", `/api/tools/${tool}/secrets/${name}/share`);
+      await change("POST", `${base}/secrets/${name}/share`);
   };
   const save = async (name: string, value: string | undefined) => {
-    const saved = await change<{ warning?: string }>("PUT", `/api/tools/${tool}/secrets/${name}`, { value });
+    const saved = await change<{ warning?: string }>("PUT", `${base}/secrets/${name}`, { value });
     setWarning(saved?.warning);
   };
   const set = async (name: string, value: string, agreed = false): Promise<void> => {
-    const path = `/api/tools/${tool}/settings/${name}`;
-    const answer = await change<{ saved: boolean; asks: string[] }>("PUT", path, { value, agreed });
+    const path = `${base}/settings/${name}`;
+    const given = isOwn ? { value } : { value, agreed };
+    const answer = await change<{ saved: boolean; asks?: string[] }>("PUT", path, given);
     if (!answer || answer.saved) return;
-    const asked = words.withThisValue(answer.asks);
+    const asked = words.withThisValue(answer.asks ?? []);
     if (await confirmed({ title: words.moreTitle, words: asked, yes: words.letIt }))
       await set(name, value, true);
   };
   return (
     <>
-      {settings.map(({ name, description, value, is_required, is_default }) => (
+      {settings.map(({ name, description, value, is_required, is_default, is_own }) => (
         <Form class="row" key={name} onSubmit={(given) => set(name, given["value"] ?? "")}>
-          <label for={`${tool}-${name}`}>
-            {name}{" "}
+          <label for={idOf(name)}>
+            {name} {is_own && <span class="tag">{words.yours}</span>}
             {(is_default || value === undefined) && (
               <span class="tag">
                 {value !== undefined ? words.default : is_required ? words.missing : words.notSet}
               </span>
             )}
           </label>
-          <input
-            id={`${tool}-${name}`}
-            name="value"
-            value={value ?? ""}
-            maxlength={2000}
-            autocomplete="off"
-          />
+          <input id={idOf(name)} name="value" value={value ?? ""} maxlength={2000} autocomplete="off" />
           <Button label={text.basics.save} type="submit" />
           <span class="soft">{description}</span>
         </Form>
@@ -95,14 +106,26 @@ function SetupForms({ tool, setup, load }: SetupFormsProps) {
             return save(secret.name, value);
           }}
         >
-          <label for={`${tool}-${secret.name}`}>
+          <label for={idOf(secret.name)}>
             {secret.question}{" "}
             <span class="tag">
-              {secret.is_set ? words.set : secret.is_required ? words.missing : words.notSet}
+              {secret.is_own
+                ? words.yours
+                : secret.is_set
+                  ? words.set
+                  : secret.is_required
+                    ? words.missing
+                    : words.notSet}
             </span>
           </label>
-          <input id={`${tool}-${secret.name}`} name="value" type="password" required autocomplete="off" />
+          <input id={idOf(secret.name)} name="value" type="password" required autocomplete="off" />
           <Button label={text.basics.save} type="submit" />
+          {secret.is_own && (
+            <Button
+              label={text.basics.remove}
+              onClick={() => change("DELETE", `${base}/secrets/${secret.name}`)}
+            />
+          )}
           {secret.shares && (
             <>
               <span>{secret.shares}</span>

@@ -107,7 +107,7 @@ test("a missing credential is known before the call, and nothing is sent without
   expect(await opened.broker.missingCredential(tool)).toEqual({
     secret: "token",
     message:
-      'The tool probe needs its credential for Example, which is not set. The operator gives it on the page, or by "postern tool auth probe".',
+      'The tool probe needs its credential for Example, which is not set. The operator gives it on the page, or by "postern tool auth probe". Each user can give their own on the page, too.',
   });
   expect(textOf(await ask(opened.open(http), url))).toContain("nothing was sent");
   expect(server.requests).toHaveLength(0);
@@ -123,6 +123,49 @@ test("§4.4 a variable of the environment comes before what is stored", async ()
   const rest = { auth: { secret_name: "token", env_var: "EXAMPLE_TOKEN" } };
   await ask(opened.open(credential({ type: "bearer" }), { rest }), url);
   expect(server.requests[0]?.headers.authorization).toBe("Bearer from-environment");
+});
+
+test("a secret of one user is used in that user's calls alone, before what all users share", async () => {
+  const { server, opened, url } = await withServer(undefined, {
+    environment: { EXAMPLE_TOKEN: "from-environment" },
+  });
+  const http = credential({ type: "bearer" });
+  const rest = { auth: { secret_name: "token", env_var: "EXAMPLE_TOKEN" } };
+  const sentFor = async (user: string, more: object = {}) => {
+    const before = server.requests.length;
+    const reply = await ask(opened.open(http, { user, ...more }), url);
+    return reply.ok ? server.requests[before]?.headers.authorization : textOf(reply);
+  };
+  const missesFor = async (user: string, more: object = {}) =>
+    (await opened.broker.missingCredential(versionOf(http, { user, ...more }))) !== undefined;
+  await opened.vaultOf("ann").secrets.set("token", "value-of-ann");
+  expect([await missesFor("ann"), await missesFor("bob")]).toEqual([false, true]);
+  expect(await sentFor("ann")).toBe("Bearer value-of-ann");
+  expect(await sentFor("bob")).toContain("nothing was sent");
+  await opened.vault.secrets.set("token", "value-for-all");
+  expect(await sentFor("ann")).toBe("Bearer value-of-ann");
+  expect(await sentFor("bob")).toBe("Bearer value-for-all");
+  expect(await sentFor("bob", { rest })).toBe("Bearer from-environment");
+  expect(await sentFor("ann", { rest })).toBe("Bearer value-of-ann");
+  // Where a user chose the server, nothing goes there but what is theirs.
+  expect(await sentFor("bob", { rest, ownOnly: true })).toContain("nothing was sent");
+  expect(await missesFor("bob", { rest, ownOnly: true })).toBe(true);
+  expect(await sentFor("ann", { rest, ownOnly: true })).toBe("Bearer value-of-ann");
+  await opened.forgetUser("ann");
+  expect(await sentFor("ann")).toBe("Bearer value-for-all");
+});
+
+test("the user name of a password may come from a setting, without a colon", async () => {
+  const { server, opened, url } = await withServer();
+  await opened.vault.secrets.set("token", "value-of-token");
+  const rest = { settings: [{ name: "account", description: "Who you are.", format: "text" }] };
+  const http = credential({ type: "basic", username: { setting: "account" } });
+  const call = (account: string) =>
+    opened.open(http, { rest, choices: { settings: { account }, privateHosts: [] } });
+  await ask(call("ann"), url);
+  expect(server.requests[0]?.headers.authorization).toBe(`Basic ${btoa("ann:value-of-token")}`);
+  expect(textOf(await ask(call("ann:x"), url))).toBe("refused: A user name may not hold a colon.");
+  expect(() => opened.open(http)).toThrow('must name a setting whose format is text; "account" is not in');
 });
 
 test("§4.4 existence is answered only for names the capabilities list", async () => {

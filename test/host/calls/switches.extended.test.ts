@@ -40,7 +40,7 @@ test("the third death switches a tool off, over a restart too, and its calls sta
   const { outcome, receipt } = await again.run(call, { user: "ada" });
   expect(outcome).toMatchObject({ code: "switched_off", message: expect.stringMatching(OFF) });
   expect(receipt).toMatchObject({ tool: "bomb", code: "switched_off", memoryPeak: 0 });
-  expect(await again.refusal(call)).toMatchObject({ code: "switched_off" });
+  expect(await again.refusal(call, "ada")).toMatchObject({ code: "switched_off" });
   expect(childrenBytes().size).toBe(0);
 });
 

@@ -304,7 +304,7 @@ test("params are checked before anything is sent, and the limit per user holds o
   await servers.add({ name: "far", url: server.url }, OPERATOR);
   const sent = server.requests.length;
   expect((await host.call(call("far_echo"), ADA)).outcome).toMatchObject({ code: "invalid_params" });
-  expect(await host.refusal(call("far_echo"))).toMatchObject({ code: "invalid_params" });
+  expect(await host.refusal(call("far_echo"), ADA.user)).toMatchObject({ code: "invalid_params" });
   expect(server.requests.length).toBe(sent);
   const file = JSON.parse(await servers.file("far"));
   await servers.edit("far", JSON.stringify({ ...file, rate_limit: { requests_per_minute: 2 } }));

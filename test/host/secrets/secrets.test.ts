@@ -241,3 +241,27 @@ test("who shares a secret does not get what is set for another version of the to
   await vault.of(notes("other")).secrets.set("token", "set-for-another");
   expect(await vault.of(mailer).values.read("token")).toBeUndefined();
 });
+
+test("what one user has is no other user's, cannot be shared, and a new version keeps it", async () => {
+  const vault = await openAll();
+  const of = (user?: string, version = notes()) => vault.of({ ...version, user });
+  const annsServer = notes("one", ["ann.test"]);
+  await of("ann", annsServer).secrets.set("token", "value-of-ann");
+  expect(await of("ann", annsServer).values.read("token")).toEqual({ value: "value-of-ann" });
+  expect(await of("ann").secrets.standing("token")).toMatchObject({ type: "asks" });
+  for (const other of [of("bob", annsServer), of(undefined, annsServer)]) {
+    expect(await other.values.read("token")).toBeUndefined();
+    expect(await other.secrets.standing("token")).toEqual({ type: "missing" });
+  }
+  const mailer = { tool: "mailer", digest: "one", hostsOf: () => ["ann.test"] };
+  expect(await vault.of(mailer).secrets.standing("token")).toEqual({ type: "missing" });
+  expect(await vault.known()).toEqual(["value-of-ann"]);
+  // What all share is nothing that one user may agree about.
+  await vault.of(mailer).secrets.set("key", "value-of-mailer");
+  expect(await of("bob").secrets.standing("key")).toEqual({ type: "missing" });
+  expect(await vault.heldBy(notes())).toEqual(["token"]);
+  await vault.pass(notes(), notes("two"));
+  expect(await of("ann", notes("two", ["ann.test"])).values.read("token")).toEqual({ value: "value-of-ann" });
+  await vault.forgetUser("ann");
+  expect(await vault.known()).toEqual(["value-of-mailer"]);
+});

@@ -29,6 +29,9 @@ export interface Brokerage {
   readonly store: OpenStore;
   /** The vault of the tool "probe", for every host of these tests. */
   readonly vault: ToolVault;
+  /** The same for one user. */
+  vaultOf(user: string): ToolVault;
+  forgetUser(user: string): Promise<void>;
   readonly mask: Mask;
   readonly network: Outbound;
   readonly broker: Broker;
@@ -44,6 +47,7 @@ export interface CallOptions {
   readonly rest?: object;
   readonly tape?: Tape;
   readonly user?: string;
+  readonly ownOnly?: boolean;
   readonly tool?: string;
   readonly millis?: number;
   readonly checkAddress?: AddressCheck;
@@ -91,6 +95,8 @@ export async function openBrokerage(options: BrokerageOptions = {}): Promise<Bro
     home,
     store,
     vault: vault.of({ tool: "probe", digest: DIGEST, hostsOf: () => HOSTS }),
+    vaultOf: (user) => vault.of({ tool: "probe", digest: DIGEST, hostsOf: () => HOSTS, user }),
+    forgetUser: vault.forgetUser,
     mask,
     network,
     broker,
@@ -111,7 +117,7 @@ export function versionOf(http: unknown, call: CallOptions = {}) {
 }
 
 function grantOf(http: unknown, call: CallOptions = {}): Grant {
-  const { rest, user, tool, millis, trace, checkAddress, choices } = call;
+  const { rest, user, ownOnly = false, tool, millis, trace, checkAddress, choices } = call;
   return {
     ...(trace && { trace }),
     ...(checkAddress && { checkAddress }),
@@ -119,6 +125,7 @@ function grantOf(http: unknown, call: CallOptions = {}): Grant {
     tool: tool ?? "probe",
     digest: DIGEST,
     user: user ?? "ada",
+    ownOnly,
     capabilities: parseCapabilities({ version: "1.0.0", wit_version: "0.1.0", http, ...rest }, choices),
     deadline: Date.now() + (millis ?? 300_000),
   };

@@ -49,7 +49,7 @@ interface SignInCardProps {
   onDecide(decision: Decision): void;
 }
 
-/** A call that lacks a credential. The operator gives it here; anybody else has to ask them. */
+/** A call that lacks a credential. The operator gives it here for all users, anybody else for themselves. */
 function SignInCard({ gate, onDecide }: SignInCardProps) {
   const isOperator = useApp().user?.role === "operator";
   const { gates } = text.chat;
@@ -63,13 +63,13 @@ function SignInCard({ gate, onDecide }: SignInCardProps) {
       <p class="lead">{gates.needsToSignIn(visibleLine(gate.call.name))}</p>
       <Path gate={gate} />
       <Asked gate={gate} />
-      {isOperator ? (
-        <div class="setup">
-          <SetupAtGate tool={gate.call.name} />
-        </div>
-      ) : (
-        <span class="soft">{gates.onlyOperator}</span>
-      )}
+      <div class="setup">
+        {isOperator ? (
+          <SetupAtGate tool={gate.call.name} isOwn={false} />
+        ) : (
+          <SetupAtGate tool={gate.call.name} isOwn otherwise={gates.onlyOperator} />
+        )}
+      </div>
       <Answers onDecide={onDecide} choices={choices} />
     </section>
   );

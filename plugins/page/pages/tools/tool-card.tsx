@@ -7,7 +7,7 @@ import { Button } from "../../widgets/controls.tsx";
 import { confirmed } from "../../widgets/dialog.tsx";
 import { Grants } from "../../widgets/grants.tsx";
 import { toast } from "../../widgets/toast.tsx";
-import { isIncomplete, ToolSetup } from "../../widgets/tool-setup.tsx";
+import { isIncomplete, setupPath, ToolSetup } from "../../widgets/tool-setup.tsx";
 import { Decision } from "./decision.tsx";
 import { Receipts } from "./receipts.tsx";
 import { iconOf, plainName } from "./tool-names.ts";
@@ -27,8 +27,15 @@ interface ToolCardProps {
 export function ToolCard({ tool, remembered, isOperator, isShown, onChanged }: ToolCardProps) {
   const { name, origin } = tool;
   const change = changeThen(onChanged);
-  // Only the operator may see what a tool needs, and give it.
-  const [setup, load] = useLoaded<Setup>(`/api/tools/${name}/setup`, isOperator ? findQuietly : nothing);
+  // Only the operator may give what all users share; everyone may give their own.
+  const [own, loadOwn] = useLoaded<Setup>(`${setupPath(name, true)}/setup`, findQuietly);
+  const [setup, load] = useLoaded<Setup>(
+    `${setupPath(name, false)}/setup`,
+    isOperator ? findQuietly : nothing,
+  );
+  const loadAll = async () => {
+    await Promise.all([load(), loadOwn()]);
+  };
   const remove = async () => {
     const question = { title: words.removeTitle(name), words: words.removeWords, yes: text.basics.remove };
     if (!(await confirmed({ ...question, danger: true }))) return;
@@ -50,7 +57,7 @@ export function ToolCard({ tool, remembered, isOperator, isShown, onChanged }: T
           <code class="soft">{name}</code>
           <span class="tag">{tool.version}</span>
           {tool.switched_off && <span class="tag failed">{words.switchedOff}</span>}
-          {setup && isIncomplete(setup) && <span class="tag waiting">{words.needsSetup}</span>}
+          {own && isIncomplete(own) && <span class="tag waiting">{words.needsSetup}</span>}
           {tool.writes && !remembered && <span class="tag">{words.asks}</span>}
         </>
       }
@@ -64,7 +71,8 @@ export function ToolCard({ tool, remembered, isOperator, isShown, onChanged }: T
         </p>
       )}
       <Decision tool={tool} asks={tool.writes} remembered={remembered} onChanged={onChanged} />
-      {setup && <ToolSetup tool={name} setup={setup} load={load} />}
+      {setup && <ToolSetup tool={name} isOwn={false} setup={setup} load={loadAll} />}
+      {own && <ToolSetup tool={name} isOwn setup={own} load={loadAll} />}
       <Receipts tool={name} />
       {isOperator && (
         <span class="row">

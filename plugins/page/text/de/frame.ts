@@ -192,6 +192,9 @@ export const widgets: Catalogue["widgets"] = {
   setup: {
     withSettings: "Einstellungen, Anmeldung und Geheimnisse",
     withoutSettings: "Anmeldung und Geheimnisse",
+    own: "Nur für dich",
+    ownWords: "Was du hier angibst, gilt nur für deine Aufrufe, anstelle dessen, was alle gemeinsam haben.",
+    yours: "deins",
     incomplete: (title) => `${title} (unvollständig)`,
     shareTitle: "Dieses Geheimnis teilen?",
     letIt: "Erlauben",

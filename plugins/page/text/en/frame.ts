@@ -199,6 +199,9 @@ export const widgets = {
   setup: {
     withSettings: "Settings, sign-in and secrets",
     withoutSettings: "Sign-in and secrets",
+    own: "Only for you",
+    ownWords: "What you give here is used in your calls alone, in place of what all users share.",
+    yours: "yours",
     incomplete: (title: string) => `${title} (incomplete)`,
     shareTitle: "Share this secret?",
     letIt: "Let it",
