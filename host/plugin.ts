@@ -231,7 +231,10 @@ export default definePlugin({
         signingPassword: config.signingPassword,
         path: config.path ?? "",
       },
-      packages: { fetch: async (what, options) => (await open()).fetchPackage(what, options) },
+      packages: {
+        fetch: async (what, options) => (await open()).fetchPackage(what, options),
+        unpack: async (archive, bounds) => (await open()).unpackUpload(archive, bounds),
+      },
       mcpServers: deferred(
         async (): Promise<McpServers> => (await open()).foreign.servers,
         [

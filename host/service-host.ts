@@ -1,6 +1,6 @@
 /** The tool host as the service has it: with the tools of MCP servers, the tools that come with Postern, and what the operator does with them. */
 import type { PrivateHosts } from "../kernel/kit/outbound.ts";
-import type { ToolCall, ToolInfo } from "../kernel/plugin.ts";
+import { Fault, type ToolCall, type ToolInfo } from "../kernel/plugin.ts";
 import { createAdmin } from "./admin.ts";
 import { createAuthorization } from "./authorization.ts";
 import { missingSecrets } from "./broker/credentials.ts";
@@ -16,6 +16,8 @@ import { createJsonCheck } from "./sandbox/json-check.ts";
 import { createSignIns } from "./secrets/sign-ins.ts";
 import type { PackageOfFiles, Packages } from "./services.ts";
 import { readReference } from "./sources/local.ts";
+import { unpackUpload } from "./sources/packages.ts";
+import { parseReference } from "./sources/reference.ts";
 import { createToolHost, type ToolHostConfig, type ToolHostPorts } from "./tool-host.ts";
 
 declare module "../kernel/plugin.ts" {
@@ -114,7 +116,12 @@ export async function openServiceHost(ports: ServiceHostPorts) {
       what: string,
       { folder, unsigned, ...options }: Parameters<Packages["fetch"]>[1],
     ): Promise<PackageOfFiles> {
-      const { evidence, ...fetched } = await sources.fetchPackage(readReference(what, folder), options);
+      const reference = folder === undefined ? parseReference(what) : readReference(what, folder);
+      if (folder === undefined && (reference.kind === "file" || reference.kind === "folder"))
+        throw new Fault("invalid", "tool_reference", `${what} is a path: upload an archive instead.`, {
+          param: "from",
+        });
+      const { evidence, ...fetched } = await sources.fetchPackage(reference, options);
       const { origin = fetched.origin, signature } = await admit(
         judgeSignature,
         { origin: fetched.origin, evidence },
@@ -122,6 +129,7 @@ export async function openServiceHost(ports: ServiceHostPorts) {
       );
       return { ...fetched, origin, ...(signature !== undefined && { signature }) };
     },
+    unpackUpload,
     replay: createReplay(pool, code, privateHosts),
     authorize,
     setUp,

@@ -249,16 +249,24 @@ export interface FoundTool {
 
 /** Folders and archives from every place that tools come from, under the same trust rules: for what is no component, such as a skill. */
 export interface Packages {
-  /** `what`: as a person names it; `folder`: where a path in it begins. A fault says why nothing was got. */
+  /**
+   * `what`: as a person names it; `folder`: where a path in it begins, without which a path is refused. A fault says why nothing was
+   * got.
+   */
   fetch(
     what: string,
     options: {
-      readonly folder: string;
+      readonly folder?: string;
       readonly bounds: { readonly maxBytes: number; readonly maxFiles: number };
       readonly progress: (line: string) => void;
       /** Nobody that a trust rule names has signed it: false refuses it. */
       unsigned(sentence: string, origin: ToolOrigin): boolean | Promise<boolean>;
     },
+  ): Promise<PackageOfFiles>;
+  /** The files of an archive that somebody has uploaded; its name is theirs. */
+  unpack(
+    archive: { readonly name: string; readonly bytes: Uint8Array },
+    bounds: { readonly maxBytes: number; readonly maxFiles: number },
   ): Promise<PackageOfFiles>;
 }
 

@@ -1,6 +1,7 @@
 /** Folders and archives from every place that tools come from, as the files in them: for what is no component, such as a skill. */
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
+import { visibleLine } from "../../kernel/kit/text.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import { refusal } from "./archive-path.ts";
 import type { Downloads } from "./download.ts";
@@ -14,6 +15,8 @@ import { fetchArchive } from "./oci/oci.ts";
 import { canonicalReference, type Reference } from "./reference.ts";
 import type { Fetched, FetchOptions } from "./source.ts";
 import { isZip, readZip } from "./zip.ts";
+
+const MAX_UPLOAD_NAME = 200;
 
 export interface PackageOptions extends Pick<FetchOptions, "progress" | "signal"> {
   readonly bounds: { readonly maxBytes: number; readonly maxFiles: number };
@@ -78,6 +81,16 @@ export function createPackages({
         );
     }
   };
+}
+
+/** What was uploaded has no address: its name stands for it. */
+export async function unpackUpload(
+  { name, bytes }: { readonly name: string; readonly bytes: Uint8Array },
+  { maxBytes, maxFiles }: PackageOptions["bounds"],
+): Promise<Pick<FetchedPackage, "files" | "origin">> {
+  const what = visibleLine(name).slice(0, MAX_UPLOAD_NAME) || "the archive";
+  const files = counted(await unpack(bytes, what, { maxBytes, maxEntries: 2 * maxFiles }), what, maxFiles);
+  return { files, origin: { kind: "file", reference: what, digest: sha256(bytes) } };
 }
 
 async function readArchive(path: string, maxBytes: number): Promise<Uint8Array> {

@@ -326,6 +326,18 @@ export interface Routes {
     readonly body: { readonly settings?: Readonly<Record<string, string | null>> };
     readonly answer: ModelTest;
   };
+  readonly "POST /api/skills": { readonly answer: { readonly name: string; readonly digest: string } };
+  readonly "POST /api/skills/examine": { readonly answer: SkillProposal };
+  readonly "POST /api/skills/find": { readonly body: { readonly from: string }; readonly answer: SkillProposal };
+  readonly "POST /api/skills/install": {
+    readonly body: {
+      readonly from: string;
+      readonly digest: string;
+      readonly allow_unsigned?: boolean;
+      readonly allow_signer_change?: boolean;
+    };
+    readonly answer: { readonly name: string; readonly digest: string };
+  };
   readonly "POST /api/tasks/{id}/cancel": { readonly answer: Task };
   readonly "POST /api/tokens": {
     readonly body: {
@@ -939,6 +951,7 @@ export type ServerListing = {
   readonly servers: readonly ListedServer[];
   readonly problems: readonly string[];
 };
+export type ShownFile = { readonly path: string; readonly lines: readonly string[]; readonly count: number };
 export type Skill = {
   readonly name: string;
   readonly description: string;
@@ -950,6 +963,33 @@ export type Skill = {
   readonly scripts: readonly string[];
 };
 export type SkillProblem = { readonly folder: string; readonly why: string };
+export type SkillProposal = {
+  readonly name: string;
+  readonly description: string;
+  readonly orders: readonly string[];
+  readonly from: string;
+  readonly digest: string;
+  readonly signature?: string;
+  readonly signed: boolean;
+  readonly license?: string;
+  readonly compatibility?: string;
+  readonly allowed_tools?: readonly string[];
+  readonly unknown_tools: readonly string[];
+  readonly required_tools: readonly string[];
+  readonly scripts: readonly ShownFile[];
+  readonly more_scripts: number;
+  readonly not_runnable: readonly string[];
+  readonly files: number;
+  readonly bytes: number;
+  readonly replaces?: {
+    readonly is_same: boolean;
+    readonly signer?: string;
+    readonly differences: readonly ShownFile[];
+    readonly added: readonly string[];
+    readonly removed: readonly string[];
+    readonly changed: readonly string[];
+  };
+};
 export type SocketFrame = { readonly type: "hello"; readonly stream: string; readonly id: number; readonly user: User } | { readonly type: "resync"; readonly stream: string; readonly id: number; readonly reason: string } | { readonly type: "alive"; readonly stream: string; readonly id: number } | {
   readonly type: "started";
   readonly id: number;

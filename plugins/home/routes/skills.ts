@@ -1,4 +1,4 @@
-/** Skills, as the operator and users see them; they are changed with `postern skill`. */
+/** Skills, as the operator and users see them. */
 import { orRefuse, type Route, routesOf } from "../../../kernel/kit/http.ts";
 import { Type } from "../../../kernel/kit/schema.ts";
 import type { Services } from "../../../kernel/plugin.ts";

@@ -12,8 +12,24 @@ import {
 } from "../../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, type Services } from "../../../kernel/plugin.ts";
 import type { AddedSkill } from "../services.ts";
+import {
+  assertFree,
+  assertSameName,
+  assertSigner,
+  assertStandard,
+  findAdded,
+  missingSkill,
+  toolNames,
+} from "./additions.ts";
 import { BUNDLE_BOUNDS } from "./bundle.ts";
-import { badSkill, compareProposals, describeProposal, diffOf, type Proposal, propose } from "./proposal.ts";
+import {
+  compareProposals,
+  describeProposal,
+  differencesOf,
+  type Proposal,
+  propose,
+  type ShownFile,
+} from "./proposal.ts";
 
 interface Options extends JsonOption {
   readonly yes?: boolean;
@@ -129,8 +145,8 @@ export function register(group: Command, context: CommandContext): void {
     "skill info pdf-forms",
   ).action((name: string, options: Options) =>
     withSkills(async (use) => {
-      const skill = (await use.skills.read(name)) ?? missing(name);
-      const row = skill.origin && (await findAdded(use, skill.name));
+      const skill = (await use.skills.read(name)) ?? missingSkill(name);
+      const row = skill.origin && (await findAdded(use.addedSkills, skill.name));
       const files = skill.files.map(({ path, bytes, kind }) => `${path} (${kind}, ${bytes} bytes)`);
       const facts = row && { digest: row.digest, from: row.origin.reference, agreed_at: row.addedAt };
       const lines = [
@@ -163,7 +179,8 @@ export function register(group: Command, context: CommandContext): void {
     .action((name: string | undefined, options: Options) =>
       withSkills(async (use) => {
         const all = await use.addedSkills.list();
-        const wanted = name === undefined ? all : [all.find((one) => one.name === name) ?? missing(name)];
+        const wanted =
+          name === undefined ? all : [all.find((one) => one.name === name) ?? missingSkill(name)];
         const results = [];
         for (const row of wanted) results.push(await update(use, row, options));
         print(
@@ -178,7 +195,7 @@ export function register(group: Command, context: CommandContext): void {
   verb(group, "remove <name>", "remove a skill from elsewhere", "skill remove pdf-forms").action(
     (name: string, options: Options) =>
       withSkills(async ({ addedSkills }) => {
-        if (!(await addedSkills.remove(name))) missing(name);
+        if (!(await addedSkills.remove(name))) missingSkill(name);
         print(options, { name, removed: true }, `Removed ${name}.`);
       }),
   );
@@ -187,63 +204,18 @@ export function register(group: Command, context: CommandContext): void {
     const { name } = row;
     const proposal = await fetch(use, row.origin.reference, options);
     assertStandard(proposal);
-    if (proposal.definition.name !== name)
-      throw badSkill(row.origin.reference, [
-        `it is now called ${proposal.definition.name}: add that one, and remove ${name}`,
-      ]);
+    assertSameName(row, proposal);
     if (proposal.digest === row.digest) return { name, status: "current" };
     const files = (await use.addedSkills.files(name)) ?? new Map<string, Uint8Array>();
     const changes = compareProposals(propose({ files, folder: name, origin: row.origin }), proposal);
-    progress(`${name} has changed:\n${bullets(changes)}\n${diffOf(files, proposal.files)}`);
+    const diff = await differencesOf(files, proposal.files);
+    progress(`${name} has changed:\n${bullets(changes)}\n${diff.map(inLines).join("\n")}`);
     if (options.check) return { name, status: "available", changes };
-    assertSigner(row, proposal, options);
+    assertSigner(row, proposal, options.allowSignerChange ?? false, "--allow-signer-change");
     await agree(`Update ${name} to ${proposal.digest}?`, options);
     await use.addedSkills.put({ ...proposal, name }, proposal.files);
     return { name, status: "updated", changes };
   }
-}
-
-function assertStandard({ definition, origin }: Proposal): void {
-  if (definition.problems.length > 0) throw badSkill(origin.reference, definition.problems);
-}
-
-/** No skill takes the name of another. */
-async function assertFree(use: Use, name: string): Promise<void> {
-  const taken = (await use.skills.list()).find((one) => one.name.toLowerCase() === name);
-  const row = await findAdded(use, name);
-  if (taken === undefined && row === undefined) return;
-  const message =
-    row === undefined
-      ? `You have a skill ${name} of your own: nothing from elsewhere may take its name.`
-      : `There is a skill ${name} from ${row.origin.reference}: update it, or remove it first.`;
-  throw new Fault("invalid", "skill_exists", message, { param: "name" });
-}
-
-/** `--yes` does not answer this: it is what a person has to see. */
-function assertSigner(
-  { origin }: AddedSkill,
-  proposal: Proposal,
-  { allowSignerChange = false }: Options,
-): void {
-  const [before, after] = [origin.signer, proposal.origin.signer];
-  if (before === undefined || before === after || allowSignerChange) return;
-  const now =
-    after === undefined ? "no signature of this one could be verified" : `this one is signed by ${after}`;
-  const message = `what you agreed to was signed by ${before}; ${now}. Nothing was changed; --allow-signer-change takes it.`;
-  throw new Fault("invalid", "not_agreed", message);
-}
-
-async function findAdded(
-  { addedSkills }: Pick<Use, "addedSkills">,
-  name: string,
-): Promise<AddedSkill | undefined> {
-  return (await addedSkills.list()).find((one) => one.name === name);
-}
-
-async function toolNames({ tools }: Use): Promise<readonly string[]> {
-  // A new home gets the shipped ones first.
-  await tools.ready?.();
-  return (await tools.list()).map(({ name }) => name);
 }
 
 async function askUnsigned(sentence: string, reference: string, options: Options): Promise<boolean> {
@@ -253,14 +225,16 @@ async function askUnsigned(sentence: string, reference: string, options: Options
   throw new Fault("invalid", "tool_unsigned", message, { param: "allow_unsigned" });
 }
 
-function missing(name: string): never {
-  const message = `there is no skill "${name}"; "postern skill list" shows them`;
-  throw new Fault("missing", "no_such_skill", message, { param: "name" });
-}
-
 // On standard error, so that the output of --json can be piped.
 const progress = (line: string): void => warn(`${line}\n`);
 const bullets = (sentences: readonly string[]): string => sentences.map((one) => `  - ${one}`).join("\n");
+
+const inLines = ({ path, lines, count }: ShownFile): string =>
+  [
+    `--- ${path}`,
+    ...lines,
+    ...(count > lines.length ? [`… and ${count - lines.length} more lines of ${path}`] : []),
+  ].join("\n");
 
 function shorten(text: string): string {
   const line = text.replace(/\s+/g, " ");

@@ -1,5 +1,5 @@
 /** A skill that somebody offers, in the words that the operator agrees to. */
-import { createTwoFilesPatch } from "diff";
+import { diffLines } from "../../../kernel/kit/text.ts";
 import { isAgentsName, type ToolOrigin } from "../../../kernel/kit/tools.ts";
 import { findOrders } from "../../../kernel/kit/untrusted.ts";
 import { Fault, reason } from "../../../kernel/plugin.ts";
@@ -23,6 +23,7 @@ interface Offered {
 
 const MAX_NAMED = 20;
 const MAX_DIFF_LINES = 200;
+const MAX_SHOWN_CHARACTERS = 1000;
 
 /** Throws where it is no skill at all; what the standard would refuse is in the definition. */
 export function propose({ files: given, folder: named, origin, signature }: Offered): Proposal {
@@ -79,12 +80,7 @@ export function compareProposals(
   before: Pick<Proposal, "definition" | "files">,
   after: Pick<Proposal, "definition" | "files">,
 ): readonly string[] {
-  const changed = [...after.files].filter(([path, data]) => {
-    const old = before.files.get(path);
-    return old !== undefined && Buffer.compare(old, data) !== 0;
-  });
-  const added = [...after.files.keys()].filter((path) => !before.files.has(path));
-  const removed = [...before.files.keys()].filter((path) => !after.files.has(path));
+  const { added, removed, changed } = changedFiles(before.files, after.files);
   const tools = ({ definition }: Pick<Proposal, "definition">) =>
     definition.allowedTools?.join(", ") ?? "all";
   return [
@@ -96,24 +92,59 @@ export function compareProposals(
       : [`tools of a turn that follows it: ${tools(before)} → ${tools(after)}`]),
     ...(added.length === 0 ? [] : [`new: ${names(added)}`]),
     ...(removed.length === 0 ? [] : [`gone: ${names(removed)}`]),
-    ...(changed.length === 0 ? [] : [`changed: ${names(changed.map(([path]) => path))}`]),
+    ...(changed.length === 0 ? [] : [`changed: ${names(changed)}`]),
   ];
 }
 
-/** What has changed in its SKILL.md and in its scripts, which would run, line by line. */
-export function diffOf(before: SkillFiles, after: SkillFiles): string {
-  const scripts = [...after.keys()].filter((path) => kindOf(path) === "script").sort();
-  return [SKILL_FILE, ...scripts].map((path) => diffOfFile(path, before, after)).join("");
+/** The paths that are new, gone and different. */
+export function changedFiles(before: SkillFiles, after: SkillFiles) {
+  const changed = [...after].filter(([path, data]) => {
+    const old = before.get(path);
+    return old !== undefined && Buffer.compare(old, data) !== 0;
+  });
+  return {
+    added: [...after.keys()].filter((path) => !before.has(path)),
+    removed: [...before.keys()].filter((path) => !after.has(path)),
+    changed: changed.map(([path]) => path),
+  };
 }
 
-function diffOfFile(path: string, before: SkillFiles, after: SkillFiles): string {
-  const [old = "", now = ""] = [before, after].map((files) => textIn(files.get(path)));
-  if (old === now) return "";
-  const lines = createTwoFilesPatch(path, path, old, now, "", "", { context: 2 }).split("\n").slice(1);
-  const isCut = lines.length > MAX_DIFF_LINES;
-  const more = `… and ${lines.length - MAX_DIFF_LINES} more lines of ${path}\n`;
-  return isCut ? [...lines.slice(0, MAX_DIFF_LINES), more].join("\n") : lines.join("\n");
+/** What has changed in its SKILL.md and in its scripts, which would run, line by line. `diff`: who compares two texts. */
+export async function differencesOf(
+  before: SkillFiles,
+  after: SkillFiles,
+  diff: (before: string, after: string) => Promise<readonly string[]> = diffLines,
+): Promise<readonly ShownFile[]> {
+  const found = [];
+  for (const path of [SKILL_FILE, ...scriptsIn(after)]) {
+    const [old = "", now = ""] = [before, after].map((files) => textIn(files.get(path)));
+    if (old !== now) found.push(cut(path, await diff(old, now)));
+  }
+  return found;
 }
+
+/** The scripts that would run, as they are. */
+export const showScripts = (files: SkillFiles): readonly ShownFile[] =>
+  scriptsIn(files)
+    .slice(0, MAX_NAMED)
+    .map((path) => cut(path, (textIn(files.get(path)) ?? "").replace(/\n$/, "").split("\n")));
+
+export const scriptsIn = (files: SkillFiles): readonly string[] =>
+  [...files.keys()].filter((path) => kindOf(path) === "script").sort();
+
+/** The first lines of a file, or of what changed in it. */
+export interface ShownFile {
+  readonly path: string;
+  readonly lines: readonly string[];
+  /** How many there are. */
+  readonly count: number;
+}
+
+const cut = (path: string, lines: readonly string[]): ShownFile => ({
+  path,
+  lines: lines.slice(0, MAX_DIFF_LINES).map((line) => line.slice(0, MAX_SHOWN_CHARACTERS)),
+  count: lines.length,
+});
 
 function names(all: readonly string[]): string {
   const shown = all.slice(0, MAX_NAMED).join(", ");

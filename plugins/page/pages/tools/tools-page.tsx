@@ -101,7 +101,7 @@ export function ToolsPage({ shown }: { shown: string | undefined }) {
                   />
                 ))}
               </div>
-              <Skills of={skills} problems={problems} />
+              <Skills of={skills} {...{ problems, isOperator }} onChanged={load} />
               <Destinations of={destinations} isOperator={isOperator} onChanged={load} />
             </>
           );
