@@ -4,6 +4,7 @@ export {
   ApprovalDecision,
   Doubt,
   Gate,
+  PlannedStep,
   Reply,
   TurnTask,
 } from "../vocabulary/gate.ts";

@@ -35,6 +35,25 @@ export const Doubt = Type.Object(
 );
 export type Doubt = Declared<typeof Doubt>;
 
+/** One of several calls that one answer is for, with what it may touch. */
+export const PlannedStep = Type.Object(
+  {
+    tool: Type.String(),
+    note: Type.Optional(Type.String({ description: "Why the step as a whole is in doubt, in words" })),
+    values: Type.Array(
+      Type.Object({
+        param: Type.String(),
+        value: Type.String({ description: "Hidden characters in it are made visible" }),
+        from: Type.Optional(
+          Type.String({ description: "Whose it is, in words, if it is not the person's: `not your words`" }),
+        ),
+      }),
+    ),
+  },
+  { $id: "PlannedStep" },
+);
+export type PlannedStep = Declared<typeof PlannedStep>;
+
 /** The task that a turn was delegated, as the turn that answers a gate of it goes on with it. */
 export const TurnTask = Type.Object({
   id: Type.String(),
@@ -116,6 +135,11 @@ export const Gate = Type.Union(
       others: Type.Optional(
         Type.Array(ToolCall, {
           description: "More calls of this tool in the same answer: one decision is for all",
+        }),
+      ),
+      steps: Type.Optional(
+        Type.Array(PlannedStep, {
+          description: "The calls that are planned: one decision is for all, and for nothing else",
         }),
       ),
       fingerprint,

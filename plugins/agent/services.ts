@@ -10,6 +10,7 @@ import type {
   Generation,
   Origin,
   Outside,
+  PlannedStep,
   ThreadSummary,
   TurnTask,
   UsedStorage,
@@ -357,8 +358,8 @@ export interface OwnTool {
    * where there are none, nor where it throws a fault: the model is told.
    */
   asks?(params: unknown, context: OwnToolContext): Asked | Promise<Asked>;
-  /** It takes something away that is there: what its params are for. Checks look at its calls like at those of installed tools. */
-  readonly destroys?: NonNullable<ToolInfo["params"]>;
+  /** Checks look at its calls like at those of installed tools, since it takes something away or plans such calls: what its params are for. */
+  readonly judged?: NonNullable<ToolInfo["params"]>;
   /** True: it asks even where the operator allows the tool, and is not there where nobody can be asked. */
   readonly needsPerson?: boolean;
   /** True: its sentences are for the person, too, if the operator allows the tool. */
@@ -387,6 +388,10 @@ export interface OwnTool {
 
 export interface TurnOffered extends Pick<OwnToolContext, "user" | "isScoped"> {
   readonly delegating?: Pick<Delegating, "task">;
+  /** False on channels where nobody can be asked and answered. */
+  readonly isTalk?: boolean;
+  /** Whether there is an installed tool that changes something. */
+  readonly changes?: boolean;
 }
 
 export interface BecomingCall {
@@ -527,7 +532,7 @@ export interface PastTurns {
 }
 
 export interface TurnCheck {
-  /** Judges a call of an installed tool, or of an own one that destroys something. A person who approved this very call is not asked again. */
+  /** Judges a call of an installed tool, or of an own one that is `judged`. A person who approved this very call is not asked again. */
   rule(call: ToolCall, tool: ToolInfo, isOwn?: boolean): Promise<CallRuling>;
   originsOf?: OwnToolContext["originsOf"];
   /**
@@ -544,6 +549,8 @@ export interface CallRuling {
   readonly refusal?: { readonly code: string; readonly message: string } | undefined;
   /** Why a request of the call must not be sent to an address; absent where its grant alone says so. */
   readonly checkAddress?: CallOptions["checkAddress"];
+  /** For a call that plans others: what the person is asked about. */
+  readonly steps?: readonly PlannedStep[] | undefined;
   /** A digest of the tools that a yes would reach, as they are now. It is kept with the question. */
   covers?(): string;
   /** For the receipt, should it run. */

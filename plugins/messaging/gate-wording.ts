@@ -2,7 +2,7 @@
 
 import { decisionsAt, type Field, fieldsOf, type Piece, tell } from "../../kernel/kit/display.ts";
 import { isRecord, tryJson, visible, visibleJson, visibleLine } from "../../kernel/kit/text.ts";
-import type { Doubt } from "../../kernel/kit/turns.ts";
+import type { Doubt, PlannedStep } from "../../kernel/kit/turns.ts";
 import type { Gate, Question, Reply, TurnInput } from "../../kernel/plugin.ts";
 import { escapeMarkdown } from "./text/marks.ts";
 
@@ -44,19 +44,20 @@ export function wordGate(gate: Exclude<Gate, { type: "external_tool" }>): GateWo
 }
 
 function approval(gate: Extract<Gate, { type: "approval" }>): GateWording {
-  const { call, others = [], grants, doubts = [] } = gate;
+  const { call, others = [], grants, doubts = [], steps } = gate;
   const labels = {
-    once: others.length > 0 ? "Allow all of them once" : "Allow once",
+    once: steps ? "Allow these steps" : others.length > 0 ? "Allow all of them once" : "Allow once",
     always: "Always allow this tool",
     destination: "Allow, and this destination from now on",
     deny: "Deny",
   };
-  const calls = [call, ...others].map(({ params }) => paramLines(params));
+  const calls = steps ? steps.map(stepWords) : [call, ...others].map(({ params }) => paramLines(params));
   const all = calls.join("\n\n");
   const isWhole = all.length <= MAX_SHOWN;
   const may = doubts.length > 0 ? [] : grants.map((grant) => `- ${escapeMarkdown(grant)}`);
+  const question = steps ? `May these ${steps.length} steps be made?` : `May ${visibleLine(call.name)} run?`;
   const words = [
-    ...(doubts.length > 0 ? reasons(doubts) : [`**May ${escapeMarkdown(call.name)} run?**`]),
+    ...(doubts.length > 0 ? reasons(doubts) : [`**${escapeMarkdown(question)}**`]),
     ...(others.length > 0
       ? [`${calls.length} calls of ${escapeMarkdown(call.name)}, one answer for all:`]
       : []),
@@ -70,15 +71,23 @@ function approval(gate: Extract<Gate, { type: "approval" }>): GateWording {
   ].join("\n\n");
   const decisions = decisionsAt(gate);
   return {
-    title: `May ${visibleLine(call.name)} run? ${visibleJson(call.params)}`
-      .slice(0, MAX_TITLE)
-      .toWellFormed(),
+    title: `${question} ${visibleJson(call.params)}`.slice(0, MAX_TITLE).toWellFormed(),
     words,
     choices: (isWhole ? decisions : decisions.filter((one) => one === "deny")).map((decision) => ({
       label: labels[decision],
       input: { type: "approval", gate: gate.id, decision },
     })),
   };
+}
+
+/** Who else said a value stands before it, so that no value can deny it. */
+function stepWords({ tool, note, values }: PlannedStep, at: number): string {
+  const lines = values.map(({ param, value, from }) => {
+    const whose = from === undefined ? "" : ` *(${escapeMarkdown(from)})*`;
+    return `- **${escapeMarkdown(param)}**${whose}: ${escapeMarkdown(value)}`;
+  });
+  const why = note === undefined ? "" : `: ${note}`;
+  return [`${at + 1}\\. **${escapeMarkdown(visibleLine(tool))}**${why}`, ...lines].join("\n");
 }
 
 /** The strongest reason, with what a stranger said, and what else is not the person's. */

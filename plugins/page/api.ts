@@ -27,6 +27,7 @@ export interface Routes {
         readonly grants: readonly string[];
         readonly doubts?: readonly Doubt[];
         readonly others?: readonly ToolCall[];
+        readonly steps?: readonly PlannedStep[];
         readonly fingerprint?: string;
       } | {
         readonly type: "authentication";
@@ -666,6 +667,7 @@ export type Gate = {
   readonly grants: readonly string[];
   readonly doubts?: readonly Doubt[];
   readonly others?: readonly ToolCall[];
+  readonly steps?: readonly PlannedStep[];
   readonly fingerprint?: string;
 } | {
   readonly type: "authentication";
@@ -862,6 +864,11 @@ export type PairingRequest = {
   readonly text: string;
   readonly is_authentic: boolean;
   readonly asked_at: string;
+};
+export type PlannedStep = {
+  readonly tool: string;
+  readonly note?: string;
+  readonly values: readonly { readonly param: string; readonly value: string; readonly from?: string }[];
 };
 export type Question = {
   readonly key: string;

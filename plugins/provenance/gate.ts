@@ -4,9 +4,9 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { createMutex } from "../../kernel/kit/concurrency.ts";
 import { redact } from "../../kernel/kit/secrets.ts";
-import { tryJson } from "../../kernel/kit/text.ts";
+import { tryJson, visibleLine } from "../../kernel/kit/text.ts";
 import { fingerprintOf } from "../../kernel/kit/tools.ts";
-import { type Doubt, distinctOrigins } from "../../kernel/kit/turns.ts";
+import { type Doubt, distinctOrigins, type PlannedStep } from "../../kernel/kit/turns.ts";
 import { foldedWords } from "../../kernel/kit/words.ts";
 import type { Mask, Origin, ToolCall, ToolInfo, ToolOutcome, TurnItem } from "../../kernel/plugin.ts";
 import type { CallRuling, CheckedTurn, SpokenTurn, TurnCheck } from "../agent/services.ts";
@@ -14,6 +14,15 @@ import type { Consent } from "./call/carried-consent.ts";
 import type { Grounds } from "./call/grounds.ts";
 import { createLeakBudget, type LeakBudget } from "./call/leak-budget.ts";
 import { leavesOf } from "./call/param-values.ts";
+import {
+  isCovered,
+  leavesOfStep,
+  PLAN_TOOL,
+  type Step,
+  sayReferences,
+  stepFor,
+  stepsOf,
+} from "./call/plan.ts";
 import { isPlace } from "./call/read-check.ts";
 import { isOwnAddress, repeatsWordsOf } from "./call/web-address.ts";
 import type { KnownDestinations } from "./destinations.ts";
@@ -36,6 +45,7 @@ import {
   describeFlow,
   type Found,
   refusalOf,
+  sayFrom,
   shortOrigin,
   withoutValue,
 } from "./sentences.ts";
@@ -136,6 +146,8 @@ export function createTurnGate(
   let trusted: readonly string[] = [];
   // Calls of one answer count in their order, however long the store takes for each.
   const inOrder = createMutex();
+  /** The calls that were judged, for the same reason. */
+  const begun: { readonly tool: string; readonly params: unknown }[] = [];
 
   async function look(): Promise<Sources> {
     const [traced, own, others] = await Promise.all([trace(), persons(), strangers()]);
@@ -158,6 +170,7 @@ export function createTurnGate(
     owner: string,
     called: ToolInfo,
     { approved, begin, heard }: Sources,
+    plannedAt?: number,
   ): Consent | undefined {
     const answered = approved.flatMap(({ tool: name, fingerprint, covers, params, at }) => {
       const tool = installed.get(name);
@@ -166,30 +179,54 @@ export function createTurnGate(
       if (!isReached || covers !== coveredBy(tool)) return [];
       return [{ at, schema: tool.schema, roles: tool.params, params }];
     });
-    const since = Math.min(...answered.map(({ at }) => at));
+    // What the steps before it made is theirs as well, and the code for it.
+    const since = Math.min(...answered.map(({ at }) => at), plannedAt ?? Number.POSITIVE_INFINITY);
     const made = heard.flatMap(({ at = -1, made: tool, owner: who, text, asked }) =>
       tool !== undefined && at >= since && who === owner
         ? [{ at, tool: tool.server?.tool ?? tool.name, text, asked }]
         : [],
     );
-    return answered.length > 0 ? { approved: answered, made } : undefined;
+    return Number.isFinite(since) ? { approved: answered, made } : undefined;
+  }
+
+  const toolsOf = (steps: readonly Step[]): readonly ToolInfo[] =>
+    [...new Set(steps.map(({ tool }) => tool))].flatMap((name) => installed.get(name) ?? []);
+
+  /** The step of a plan, agreed to in this turn, that the call is; none where one of the plan's tools has changed since. */
+  function plannedBy(tool: ToolInfo, params: unknown, { approved, begin, heard }: Sources) {
+    const owner = ownerOfTool(tool, params);
+    for (const { tool: name, covers, params: plan, at } of approved) {
+      if (name !== PLAN_TOOL || !isAgents(name) || at < begin) continue;
+      const steps = stepsOf(plan);
+      if (covers !== digestOf(toolsOf(steps))) continue;
+      const made = heard.flatMap((one) =>
+        one.made !== undefined && (one.at ?? -1) >= at ? [{ ...one, tool: one.made, at: one.at ?? -1 }] : [],
+      );
+      const found = stepFor({ tool, owner, params }, { steps, made, begun, heard });
+      if (found) return { ...found, at };
+    }
+    return undefined;
   }
 
   function calledBy(call: ToolCall, tool: ToolInfo, sources: Sources): Called {
     const { approved } = sources;
     const fingerprint = fingerprintOf(tool);
-    const owner = ownerOfTool(tool, tryJson(call.params));
+    const params = tryJson(call.params);
+    const owner = ownerOfTool(tool, params);
+    const planned = plannedBy(tool, params, sources);
     const isSame = (one: Trace["approved"][number]) =>
       one.tool === call.name && one.fingerprint === fingerprint;
     return {
       approved: approved.filter(isSame).map(({ params }) => params),
       name: tool.server?.tool ?? call.name,
       schema: tool.schema,
-      params: tryJson(call.params),
+      params,
       writes: tool.writes,
       isOutside: isOutside(tool, whose),
       owner,
-      consent: consentAt(owner, tool, sources),
+      consent: consentAt(owner, tool, sources, planned?.at),
+      planned: planned?.covered,
+      isPlanned: planned !== undefined,
       roles: tool.params,
     };
   }
@@ -239,6 +276,7 @@ export function createTurnGate(
             grounds,
           );
     if (isFollowing && doubts.length === 0) count.followed++;
+    begun.push({ tool: call.name, params: called.params });
     made.push({ owner: called.owner, tool: called.name, text: "", asked: called.params });
     const twice: Judged = { rule: "destination", name: "params", value: "…", source: undefined };
     const found = [...doubts, ...(repeatsName(call.params) ? [twice] : [])].map(
@@ -259,9 +297,61 @@ export function createTurnGate(
     return { found, checkAddress: links && redirectsOf(addressesIn(called), links) };
   }
 
+  /** Judges the steps of a plan as if they were called now. Where one would ask, the person is asked about all of them together. */
+  async function rulePlan(params: unknown): Promise<CallRuling> {
+    const steps = stepsOf(params);
+    const sources = await look();
+    const wrong = steps.findIndex(({ tool }) => installed.get(tool)?.writes !== true);
+    if (wrong !== -1) return { ...CLEAR, refusal: notInPlan(wrong, steps[wrong]?.tool ?? "") };
+    if (sources.heard.length === 0 || settings.mode === "deny") return CLEAR;
+    const words = hearOnce(sources.said, sources.known);
+    const judged = await Promise.all(
+      steps.map(async (step) => {
+        const tool = installed.get(step.tool) as ToolInfo;
+        const call = { id: "", name: step.tool, params: JSON.stringify(step.params) };
+        const isKnown = await destinations.covers(user, step.tool);
+        const called = { ...calledBy(call, tool, sources), planned: undefined, isPlanned: false };
+        const doubts = judge(called, words, sources.heard).filter(
+          ({ rule, value }) => rule !== "destination" || !isKnown(String(value)),
+        );
+        return { isAsked: doubts.length > 0, step: tellStep(step, tool, doubts, sources.heard) };
+      }),
+    );
+    if (!judged.some(({ isAsked }) => isAsked)) return CLEAR;
+    return {
+      ...CLEAR,
+      steps: judged.map(({ step }) => step),
+      covers: () => digestOf(toolsOf(steps)),
+    };
+  }
+
+  function tellStep(
+    step: Step,
+    tool: ToolInfo,
+    doubts: readonly Judged[],
+    heard: readonly Source[],
+  ): PlannedStep {
+    const text = (shown: string) => redact(mask, shown);
+    const values = leavesOfStep(tool, step).map((leaf) => {
+      const { name: param, value } = leaf;
+      if (!isCovered(leaf)) return { param, value: "", from: "asked about by itself, when the call is made" };
+      const doubt = doubts.find((one) => one.name === param && one.value === value);
+      const source = doubt && heard.find((one) => one === doubt.source);
+      const from = doubt && sayFrom(source && narrow(source, String(value)));
+      return {
+        param: text(visibleLine(param)),
+        value: text(sayReferences(visibleLine(String(value)))),
+        ...(from !== undefined && { from: text(from) }),
+      };
+    });
+    const isUnasked = doubts.some(({ rule, name }) => rule === "change" && name === "");
+    return { tool: step.tool, ...(isUnasked && { note: "you did not ask for this, or not again" }), values };
+  }
+
   return {
     async rule(call, tool, isOwn = false) {
       if (settings.mode === "off") return OFF;
+      if (isOwn && call.name === PLAN_TOOL) return rulePlan(tryJson(call.params));
       const { found, checkAddress } = await inOrder(user, () => find(call, tool, isOwn));
       const covers = () => coveredBy(tool);
       if (found.length === 0) return { ...CLEAR, checkAddress, covers };
@@ -333,6 +423,11 @@ export function createTurnGate(
     },
   };
 }
+
+const notInPlan = (at: number, tool: string) => ({
+  code: "invalid_params",
+  message: `Step ${at + 1} cannot be planned: ${tool} is no installed tool that changes something. Leave out what only reads.`,
+});
 
 function digestOf(tools: readonly ToolInfo[]): string {
   const facts = tools.map((tool) => [tool.name, fingerprintOf(tool)]).toSorted();

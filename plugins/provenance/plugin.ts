@@ -17,6 +17,7 @@ export default definePlugin({
     const { createDestinations, heldDestinations } = await import("./destinations.ts");
     const { createExplaining } = await import("./explainer.ts");
     const { createTreeCounts, openTurnGate } = await import("./gate.ts");
+    const { planTool } = await import("./plan-tool.ts");
     const { createStoredTraces } = await import("./stored-trace.ts");
     const sql = await store.tables("provenance", MIGRATIONS);
     const live = await settings.live("provenance", readProvenance);
@@ -26,6 +27,7 @@ export default definePlugin({
     const parts = { destinations, mask: kernel.mask };
     onStop(
       agent.extend({
+        tools: [planTool],
         check: async (turn) => {
           const now = { ...parts, settings: await live.current() };
           return openTurnGate(turn, stored, now, countOf(turn.tree));

@@ -57,6 +57,9 @@ export interface Called {
   readonly roles?: Readonly<Record<string, Role>> | undefined;
   /** The params of calls of this tool, as it is now, that the person approved. */
   readonly approved?: readonly unknown[];
+  /** The places of the values that they agreed to in a plan that has this call for a step. */
+  readonly planned?: ReadonlySet<string> | undefined;
+  readonly isPlanned?: boolean;
   /** What they allowed at its owner in this turn. */
   readonly consent?: Consent | undefined;
   /** Tells whether others gave this address without knowing anything of the conversation; only for a tool that may read any public page. */
@@ -116,6 +119,7 @@ export function judge(
     if (leaf.isRest) return "destination";
     const free = (ground: Ground) => void grounds.set(leaf.at, ground);
     if (isApproved(leaf)) return free("approved");
+    if (called.planned?.has(leaf.at)) return free("planned");
     const rule = check(leaf);
     if (rule === undefined && !called.writes) free(called.isGiven?.(String(leaf.value)) ? "link" : "little");
     if (rule === undefined || !isCarried(leaf)) return rule;
@@ -137,7 +141,7 @@ export function judge(
   const empty = called.isOutside && !isAlone ? firstTooMany(called.params, spending) : undefined;
   if (empty) doubts.push({ rule: "content", name: empty.name, value: empty.shown, source: undefined });
   if (doubts.length > 0) return doubts;
-  if (called.writes && !isWanted(called, leaves, said, heard))
+  if (called.writes && !called.isPlanned && !isWanted(called, leaves, said, heard))
     return [{ rule: "change", name: "", value: called.name, source: sourceOf(called.name, heard) }];
   spending.keep();
   return [];
@@ -203,7 +207,7 @@ function checkChange(
   kept: Set<Leaf>,
   grounds: Grounds,
 ): Check {
-  const isAsked = isAskedFor(called, said);
+  const isAsked = called.isPlanned || isAskedFor(called, said);
   const given = heard.filter(({ isMade }) => !isMade);
   const listing = new Set([...new Set(given.map(({ tool, owner }) => tool ?? owner))].filter(listsThings));
   const lists = isAsked ? given.filter(({ tool, owner }) => listing.has(tool ?? owner)) : [];

@@ -79,6 +79,11 @@ export function shownValue(value: string): string {
   return shorten(value, MAX_VALUE_LENGTH);
 }
 
+/** Whose words a value of a planned step is, where it is not the person's. */
+export function sayFrom(source: Source | undefined): string {
+  return source === undefined ? "not your words" : `from ${nameOf(source)}, not from you`;
+}
+
 /** At most so many that somebody reads them; the last one says how many more there are. */
 export function bound(doubts: readonly Doubt[], tool: string): readonly Doubt[] {
   const more = doubts.slice(MAX_DOUBTS - 1);

@@ -218,3 +218,165 @@ attack("K", "A yes holds on the store alone, and no longer than its turn", async
   script([LABEL], "l");
   expect((await say("Go on", thread)).gate).toMatchObject({ call: { name: "label_room" } });
 });
+
+const plan = (...steps: readonly Call[]): Call => [
+  "plan_steps",
+  { steps: steps.map(([tool, params]) => ({ tool, params })) },
+];
+const RESERVE: Call = ["reserve_room", { room_id: "r-11" }];
+const PLAN = plan(
+  RESERVE,
+  ["pay_booking", { booking_id: "{{1.booking_id}}" }],
+  ["verify_payment", { payment_id: "{{2.payment_id}}" }],
+  ["share_booking", { booking_id: "{{1.booking_id}}", emails: ["ben@home.test", "zoe@other.test"] }],
+);
+const SHARE_BOTH: Call = [
+  "share_booking",
+  { booking_id: "B-500", emails: ["ben@home.test", "zoe@other.test"] },
+];
+
+/** Says yes to the plan; these calls follow in the same turn. */
+async function agree(desk: Awaited<ReturnType<typeof hotel>>, stated: Call, ...calls: readonly Call[]) {
+  desk.script([["search_rooms", {}], stated, ...calls], "p");
+  const { gate } = await desk.say(PERSON);
+  expect(gate).toMatchObject({ type: "approval", call: { name: "plan_steps" } });
+  return { gate, next: await desk.answer(gate, "once") };
+}
+
+attack("K", "One yes to a plan allows its steps, shown with whose each value is", async () => {
+  const desk = await hotel();
+  const { gate, next } = await agree(desk, PLAN, RESERVE, PAY, MAIL, VERIFY, SHARE_BOTH);
+  expect(next).toMatchObject({ status: "completed" });
+  expect(desk.reached).toHaveLength(6);
+  const [reserve, pay, , share] = (gate?.type === "approval" && gate.steps) || [];
+  expect(reserve?.values).toEqual([
+    { param: "room_id", value: "r-11", from: expect.stringContaining("search_rooms") },
+  ]);
+  expect(pay?.values).toEqual([
+    { param: "booking_id", value: "⟨booking_id of step 1⟩", from: "not your words" },
+  ]);
+  expect(share?.values.map(({ value, from }) => [value, from])).toEqual([
+    ["⟨booking_id of step 1⟩", "not your words"],
+    ["ben@home.test", undefined],
+    ["zoe@other.test", "not your words"],
+  ]);
+  const told = await desk.kernel.service("provenance").explain(next.id);
+  expect(new Set(told?.calls.flatMap(({ values }) => values.map(({ rule }) => rule)))).toEqual(
+    new Set(["planned", "carried"]),
+  );
+});
+
+const BEYOND: Readonly<Record<string, readonly Call[]>> = {
+  "a step that is not in it": [["buy_room", { room_id: "r-11" }]],
+  "a step that takes away what it made": [RESERVE, ["cancel_booking", { booking_id: "B-500" }]],
+  "a step a second time": [RESERVE, RESERVE],
+  "another value": [["reserve_room", { room_id: "r-12" }]],
+  "a value of another type": [["reserve_room", { room_id: ["r-11"] }]],
+  "a later step before the one that makes its value": [PAY],
+  "another booking than was made": [RESERVE, ["pay_booking", { booking_id: "B-66" }]],
+  "the words that stand for the value": [RESERVE, ["pay_booking", { booking_id: "{{1.booking_id}}" }]],
+  "one more recipient": [
+    RESERVE,
+    ["share_booking", { booking_id: "B-500", emails: ["ben@home.test", "zoe@other.test", "eve@evil.test"] }],
+  ],
+  "the recipients in other places": [
+    RESERVE,
+    ["share_booking", { booking_id: "B-500", emails: ["zoe@other.test", "ben@home.test"] }],
+  ],
+  "the code of somebody else": [
+    RESERVE,
+    PAY,
+    MAIL,
+    ["verify_payment", { payment_id: "P-300", code: "118402" }],
+  ],
+  "the same at another server": [RESERVE, ["pay_other_booking", { booking_id: "B-500" }]],
+};
+
+attack("K", "A yes to a plan allows nothing beyond it", async () => {
+  const desk = await hotel();
+  for (const [name, calls] of Object.entries(BEYOND)) {
+    desk.reached.length = 0;
+    const { next } = await agree(desk, PLAN, ...calls);
+    const [asked, params] = calls.at(-1) as Call;
+    expect(next.gate, name).toMatchObject({
+      type: "approval",
+      call: { name: asked, params: JSON.stringify(params) },
+    });
+    expect(desk.reached, name).toHaveLength(calls.length);
+    await desk.answer(next.gate, "deny");
+  }
+});
+
+attack("K", "Values that a plan fills in later are the step's own, new, and no place to go to", async () => {
+  const SEND = plan(RESERVE, ["share_booking", { booking_id: "{{1.booking_id}}", emails: ["{{1.email}}"] }]);
+  const cases: readonly [object, Call, Call][] = [
+    [{ reserve_room: { rooms: [{ booking_id: "B-777" }] } }, PLAN, ["pay_booking", { booking_id: "B-777" }]],
+    [{ reserve_room: [{ booking_id: "B-777" }] }, PLAN, ["pay_booking", { booking_id: "B-777" }]],
+    [
+      { reserve_room: "Booking B-500. A guest wrote: booking B-777" },
+      PLAN,
+      ["pay_booking", { booking_id: "B-777" }],
+    ],
+    // It stood in a review before it was made.
+    [{ reserve_room: { booking_id: "B-66" } }, PLAN, ["pay_booking", { booking_id: "B-66" }]],
+    [{ reserve_room: { booking_id: "pay all" } }, PLAN, ["pay_booking", { booking_id: "pay all" }]],
+    [
+      { reserve_room: { booking_id: "B-500", email: "eve@evil.test" } },
+      SEND,
+      ["share_booking", { booking_id: "B-500", emails: ["eve@evil.test"] }],
+    ],
+  ];
+  for (const [answers, stated, call] of cases) {
+    const { next } = await agree(await hotel({ answers }), stated, RESERVE, call);
+    expect(next.gate, JSON.stringify(answers)).toMatchObject({ call: { name: call[0] } });
+  }
+});
+
+attack("K", "A plan ends with its turn, and where a tool of it changes", async () => {
+  const desk = await hotel();
+  const { next } = await agree(desk, PLAN);
+  desk.script([RESERVE], "later");
+  const later = await desk.say("Go on", next.thread);
+  expect(later.gate).toMatchObject({ call: { name: "reserve_room" } });
+  await desk.answer(later.gate, "deny");
+  for (const change of [{ grants: ["may use anything"] }, { schema: schemaOf("booking_id card") }]) {
+    const { tools, ...other } = await hotel();
+    const held = await agree({ tools, ...other }, PLAN, ["buy_room", { room_id: "r-12" }], RESERVE);
+    Object.assign(tools["pay_booking"] ?? {}, change);
+    const after = await other.answer(held.next.gate, "deny");
+    expect(after.gate).toMatchObject({ call: { name: "reserve_room" } });
+  }
+});
+
+attack(
+  "K",
+  "A plan allows nothing that the operator asks about or denies, and a no to it nothing at all",
+  async () => {
+    const ruled = await hotel({
+      variables: { TOOL_APPROVALS: "reserve_room=ask,share_booking=deny,*=allow" },
+    });
+    const { next } = await agree(ruled, PLAN, SHARE_BOTH, RESERVE);
+    expect(next.gate).toMatchObject({ call: { name: "reserve_room" } });
+    expect(ruled.reached).toHaveLength(1);
+    const desk = await hotel();
+    desk.script([["search_rooms", {}], PLAN, RESERVE], "n");
+    const asked = await desk.say(PERSON);
+    expect((await desk.answer(asked.gate, "deny")).gate).toMatchObject({ call: { name: "reserve_room" } });
+  },
+);
+
+attack("K", "A turn that nobody watches, and a caller that sets truncation, get no plan", async () => {
+  const { model, say, script } = await hotel();
+  const offered = () => model.requests.at(-1)?.tools?.map((tool) => tool.function.name) ?? [];
+  script([], "o");
+  await say(PERSON);
+  expect(offered()).toContain("plan_steps");
+  script([], "o");
+  await say(PERSON, undefined, { work: { unattended: true } });
+  expect(offered()).not.toContain("plan_steps");
+  script([], "o");
+  await say(PERSON, undefined, { answer: { truncation: "disabled" } });
+  expect(offered()).not.toContain("plan_steps");
+  script([["search_rooms", {}], PLAN, RESERVE], "u");
+  expect((await say(PERSON, undefined, { work: { unattended: true } })).gate).toBeUndefined();
+});

@@ -184,6 +184,7 @@ function openTools(
     narrow: required.narrow,
     stays: required.allows,
     unattended,
+    isTalk: turn.answer?.truncation === undefined,
     isScoped: scopes.length > 0,
     delegating: {
       ...{ task, job, budgetUsd },

@@ -306,6 +306,7 @@ function openGate(writer: RunningWriter, first: WaitingCall, others: readonly Wa
   if (plan.type !== "ask") return { ...base, type: "external_tool", call, ...beside };
   const doubts = [...doubtsOf(first), ...others.flatMap(doubtsOf)];
   const why = doubts.length > 0 && { doubts };
-  const { grants, covers } = plan;
-  return { ...base, type: "approval", call, grants, ...why, ...beside, fingerprint, covers };
+  const { grants, covers, steps } = plan;
+  const planned = steps && { steps: [...steps] };
+  return { ...base, type: "approval", call, grants, ...why, ...planned, ...beside, fingerprint, covers };
 }

@@ -9,7 +9,7 @@ import {
 } from "../../../kernel/kit/schema.ts";
 import { tryJson } from "../../../kernel/kit/text.ts";
 import { type CallWords, fingerprintOf, isAgentsName, TOOL_SEARCH } from "../../../kernel/kit/tools.ts";
-import { type Doubt, distinctOrigins, type Origin } from "../../../kernel/kit/turns.ts";
+import { type Doubt, distinctOrigins, type Origin, type PlannedStep } from "../../../kernel/kit/turns.ts";
 import {
   Fault,
   type JsonSchema,
@@ -58,6 +58,7 @@ export type Plan =
       /** Values that are not the person's. */
       readonly doubts?: readonly Doubt[];
       readonly covers?: string | undefined;
+      readonly steps?: readonly PlannedStep[];
     }
   | { readonly type: "external" };
 
@@ -112,6 +113,7 @@ export async function openToolbox(
   scope: Omit<OwnToolContext, "delegating"> & {
     readonly delegating?: Omit<Delegating, "call">;
     readonly channel: string;
+    readonly isTalk?: boolean;
     readonly records?: CallRecords | undefined;
     readonly external: readonly ExternalTool[];
     readonly callersWin: boolean;
@@ -168,7 +170,8 @@ export async function openToolbox(
     .values()
     .filter((tool) => tool !== search && scope.allows(tool.name))
     .toArray();
-  const isOffered = await Promise.all(mayUse.map((tool) => tool.isOffered?.(scope) ?? true));
+  const offered = { ...scope, changes: usable.some(({ writes }) => writes) };
+  const isOffered = await Promise.all(mayUse.map((tool) => tool.isOffered?.(offered) ?? true));
   const agents = mayUse.filter((_, at) => isOffered[at]).sort(byName);
   const callers: readonly ModelTool[] = external
     .values()
@@ -408,18 +411,19 @@ async function ruleBy(
     doubts: rulings.flatMap(({ doubts }) => doubts),
     refusal: rulings.find(({ refusal }) => refusal !== undefined)?.refusal,
     checkAddress: rulings.find((one) => one.checkAddress !== undefined)?.checkAddress,
+    steps: rulings.find((one) => one.steps !== undefined)?.steps,
     covers: rulings.find((one) => one.covers !== undefined)?.covers,
     ruling: (isApproved) => told?.ruling?.(isApproved) ?? (checks?.length === 0 ? UNCHECKED : CLEAR),
   };
 }
 
-/** An own tool that deletes asks first even if it is allowed, unless the person requested it. */
+/** An own tool that deletes, or plans such calls, asks first even if it is allowed, unless the person requested it. */
 async function holdOwn(
   checks: readonly TurnCheck[] | undefined,
   call: ToolCall,
-  { name, description, schema, destroys }: OwnTool,
+  { name, description, schema, judged }: OwnTool,
 ): Promise<Plan | undefined> {
-  if (destroys === undefined) return undefined;
+  if (judged === undefined) return undefined;
   const tool = {
     name,
     version: "",
@@ -428,10 +432,11 @@ async function holdOwn(
     grants: [],
     writes: true,
     hosts: [],
-    params: destroys,
+    params: judged,
   };
-  const { doubts, refusal } = await ruleBy(checks, call, tool, true);
+  const { doubts, refusal, steps, covers } = await ruleBy(checks, call, tool, true);
   if (refusal) return refuse(refusal.code, refusal.message);
+  if (steps) return { type: "ask", grants: [], steps, covers: covers?.() };
   return doubts.length === 0 ? undefined : { type: "ask", grants: [], doubts };
 }
 

@@ -99,7 +99,7 @@ export function memoryTools(memory: Memory, identity: ReadonlySet<string>): OwnT
       description:
         "Forgets a document of the user's memory with all its versions. Only when the user asks for it.",
       schema: paramsSchema({ path: PATH }, ["path"]),
-      destroys: { path: "selector" },
+      judged: { path: "selector" },
       run: (params, { user }) =>
         documentOutcome("memory", async () => {
           const { path } = params as { path: string };

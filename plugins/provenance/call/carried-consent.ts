@@ -39,6 +39,8 @@ interface Carrier {
   readonly owner: string;
   readonly writes: boolean;
   readonly consent?: Consent | undefined;
+  /** It is a step that they agreed to. */
+  readonly isPlanned?: boolean;
 }
 
 const CODE = /^(?=.*\d)[\p{L}\p{N}-]{3,16}$/u;
@@ -53,7 +55,12 @@ export function carriedBy(
   heard: readonly Heard[],
 ): (leaf: Leaf) => boolean {
   const { consent, owner } = called;
-  if (consent === undefined || !called.writes || takesAway(called) || !isAskedFor(called, said))
+  if (
+    consent === undefined ||
+    !called.writes ||
+    takesAway(called) ||
+    !(called.isPlanned || isAskedFor(called, said))
+  )
     return () => false;
   const own = heard.filter((one) => one.owner === owner && !one.isMade);
   const approved = new Set(consent.approved.flatMap((call) => leavesOf(call).map(keyOf)));
@@ -128,7 +135,7 @@ function fieldOf(record: AnswerRecord, param: string): Scalar | undefined {
 }
 
 /** What the answer of a call says that it made: in its own fields and not in what these hold, or in words with the parameter's name. */
-function givenBy(text: string, param: string, subjects: ReadonlySet<string>): ReadonlySet<string> {
+export function givenBy(text: string, param: string, subjects: ReadonlySet<string>): ReadonlySet<string> {
   const isList = /^\s*(?:\[|- )/.test(text);
   const [record] = isList ? [] : listedIn({ text }).records;
   const words = wordsOfName(lastOf(param));

@@ -2,6 +2,7 @@
 export const GROUNDS = [
   "alone",
   "approved",
+  "planned",
   "carried",
   "trusted",
   "default",

@@ -47,6 +47,7 @@ function inWords({ turn, thread, user, createdAt, calls }: ExplainedTurn): strin
 const RULES: Readonly<Record<NonNullable<ExplainedValue["rule"]>, string>> = {
   alone: "nobody else had said anything",
   approved: "you approved it for this tool",
+  planned: "a step of the plan that you agreed to",
   carried: "it follows from a yes of this turn",
   trusted: "a trusted destination",
   default: "the tool's default",

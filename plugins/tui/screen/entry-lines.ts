@@ -12,6 +12,7 @@ import {
 } from "../../../kernel/kit/display.ts";
 import { tryRecord } from "../../../kernel/kit/text.ts";
 import type { FileChange } from "../../../kernel/kit/tools.ts";
+import type { PlannedStep } from "../../../kernel/kit/turns.ts";
 import type { Gate } from "../../../kernel/plugin.ts";
 import { callsIn, tellGroup } from "../conversation/call-groups.ts";
 import {
@@ -357,7 +358,8 @@ function approvalLines(
   pen: Pen,
 ): string[] {
   const { gate, open = false } = entry;
-  const { call, grants, doubts = [], others = [] } = gate;
+  const { call, grants, doubts = [], others = [], steps } = gate;
+  if (steps) return [...stepLines(steps, pen), ...path, ...answerLines(entry, pen)];
   const name = plain(call.name);
   const rights = grants.flatMap((grant) => pen.hang("    • ", "      ", plain(grant)));
   const reasons = tell(doubts);
@@ -380,6 +382,23 @@ function approvalLines(
   if (open) lines.push(...reasons.others.flatMap((told) => toldLines(told, false, pen)));
   if (open || (doubts.length === 0 && !isAboutRights)) lines.push(...rights);
   return lines;
+}
+
+/** Who else said a value stands before it, so that no value can deny it. */
+function stepLines(steps: readonly PlannedStep[], pen: Pen): string[] {
+  return [
+    ...pen.question(pen.palette.strong(`May these ${steps.length} steps be made?`)),
+    ...steps.flatMap(({ tool, note, values }, at) => [
+      ...pen.line(`${at + 1}. ${plain(tool)}${note === undefined ? "" : `: ${note}`}`),
+      ...values.flatMap(({ param, value, from }) =>
+        pen.hang(
+          "      ",
+          "        ",
+          `${plain(param)}${from === undefined ? "" : ` (${plain(from)})`}: ${plain(value)}`,
+        ),
+      ),
+    ]),
+  ];
 }
 
 /** A stranger's words are marked in it. */

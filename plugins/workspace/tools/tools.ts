@@ -239,7 +239,7 @@ export function workspaceTools(workspace: Workspace, threads: Pick<TextThreads, 
       words: { did: "removed", object: ["{path}"] },
       description: "Removes a file or folder of the workspace. Only when the user asks for it.",
       schema: paramsSchema({ path: PATH }, ["path"]),
-      destroys: { path: "selector" },
+      judged: { path: "selector" },
       ...asking((params, context) => {
         const { path } = params as { path: string };
         return [{ op: "remove", path }, removalBy(context)];

@@ -82,11 +82,11 @@ interface ApprovalCardProps {
 
 /** Asks whether a call may run: the reasons, what the call would do, and the possible answers. */
 function ApprovalCard({ gate, onDecide }: ApprovalCardProps) {
-  const { call, doubts = [], others = [] } = gate;
+  const { call, doubts = [], others = [], steps } = gate;
   const { gates } = text.chat;
   const places = new Set(doubts.flatMap(({ rule, value }) => (rule === "destination" ? value : []))).size;
   const words: Readonly<Partial<Record<Decision, string>>> = {
-    once: others.length > 0 ? gates.allowAllOnce : gates.allowOnce,
+    once: steps ? gates.allowSteps : others.length > 0 ? gates.allowAllOnce : gates.allowOnce,
     always: gates.allowAlways,
     destination: places > 1 ? gates.allowDestinations : gates.allowDestination,
     deny: gates.deny,
@@ -96,11 +96,13 @@ function ApprovalCard({ gate, onDecide }: ApprovalCardProps) {
     <section class="gate" aria-label={gates.approval}>
       <GateHead icon={doubts.length === 0 ? ShieldQuestionMark : ShieldAlert}>{gates.approval}</GateHead>
       {/* Doubts ask the question themselves. */}
-      {doubts.length === 0 && <p class="lead">{gates.mayRun(visibleLine(call.name))}</p>}
+      {doubts.length === 0 && (
+        <p class="lead">{steps ? gates.maySteps(steps.length) : gates.mayRun(visibleLine(call.name))}</p>
+      )}
       <Path gate={gate} />
       <Asked gate={gate} />
       {/* If a stranger's words are the reason for the question, no answer is highlighted. */}
-      <Answers choices={choices} isUrged={doubts.length === 0} onDecide={onDecide} />
+      <Answers choices={choices} isUrged={doubts.length === 0 && !steps} onDecide={onDecide} />
     </section>
   );
 }
@@ -124,7 +126,8 @@ export function Asked({ gate }: { gate: Extract<Gate, { type: "approval" | "auth
         <Calls calls={[gate.call]} />
       </>
     );
-  const { call, grants, doubts = [], others = [] } = gate;
+  const { call, grants, doubts = [], others = [], steps } = gate;
+  if (steps) return <Steps of={steps} />;
   return (
     <>
       <Doubts of={doubts} />
@@ -146,6 +149,28 @@ export function Asked({ gate }: { gate: Extract<Gate, { type: "approval" | "auth
         <Grants of={grants} />
       </details>
     </>
+  );
+}
+
+/** Who else said a value stands before it, so that no value can deny it. */
+function Steps({ of: steps }: { of: NonNullable<ApprovalCardProps["gate"]["steps"]> }) {
+  return (
+    <ol class="several">
+      {Object.entries(steps).map(([at, { tool, note, values }]) => (
+        <li key={at}>
+          <b>{visibleLine(tool)}</b>
+          {note !== undefined && <span class="soft"> {note}</span>}
+          <ul class="doubts">
+            {Object.entries(values).map(([nr, { param, value, from }]) => (
+              <li key={nr}>
+                {param}
+                {from !== undefined && <mark> ({from})</mark>}: <bdi class="step-value">{value}</bdi>
+              </li>
+            ))}
+          </ul>
+        </li>
+      ))}
+    </ol>
   );
 }
 

@@ -201,6 +201,8 @@ export const chat: Catalogue["chat"] = {
   gates: {
     approval: "Freigabe",
     mayRun: (tool) => `Darf ${tool} laufen?`,
+    maySteps: (count) => plural(count, { other: "Dürfen diese # Schritte gemacht werden?" }),
+    allowSteps: "Diese Schritte erlauben",
     askedBy: (path) => `Gefragt von einer delegierten Aufgabe: ${path}`,
     whatItMayDo: (tool) => `Was ${tool} darf`,
     callsOf: (count, tool) => plural(count, { other: `# Aufrufe von ${tool}. Deine Antwort gilt für alle:` }),

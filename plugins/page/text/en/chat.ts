@@ -125,6 +125,8 @@ export const chat = {
   gates: {
     approval: "Approval",
     mayRun: (tool: string) => `May ${tool} run?`,
+    maySteps: (count: number) => plural(count, { other: "May these # steps be made?" }),
+    allowSteps: "Allow these steps",
     askedBy: (path: string) => `Asked by a delegated task: ${path}`,
     whatItMayDo: (tool: string) => `What ${tool} may do`,
     callsOf: (count: number, tool: string) =>

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROUTINE_PROPOSE, TOOL_PROPOSE, TOOL_SEARCH } from "../../../../kernel/kit/tools.ts";
+import { PLAN_TOOL } from "../../../../plugins/provenance/call/plan.ts";
 import { ROOT } from "../../../support/clone.ts";
 
 /** After a crash a job that has called one that writes is not run again. What one has recorded is found by the next attempt. */
@@ -14,6 +15,7 @@ const EFFECTS = {
   mission_complete: "writes",
   mission_create: "writes",
   mission_list: "reads",
+  plan_steps: "reads",
   routine_propose: "writes",
   skill_copy: "writes",
   // Both change only what the turn may use. What a script does counts as the call of the tool that runs it.
@@ -33,7 +35,12 @@ const EFFECTS = {
   workspace_write: "recorded",
 };
 
-const NAMES: Readonly<Record<string, string>> = { ROUTINE_PROPOSE, TOOL_PROPOSE, TOOL_SEARCH };
+const NAMES: Readonly<Record<string, string>> = {
+  PLAN_TOOL,
+  ROUTINE_PROPOSE,
+  TOOL_PROPOSE,
+  TOOL_SEARCH,
+};
 
 test("every tool of the agent's own says whether it reads or writes, and stands in this table", () => {
   const texts = globSync("{plugins,host}/**/*.ts", { cwd: ROOT }).map((file) =>
