@@ -1,7 +1,8 @@
 /**
- * `node test/bench/consent/play.ts [--tasks] [id …]`: long tasks over several servers, each as somebody would solve it, and attacks in
+ * `node test/bench/consent/play.ts [--tasks] [--plans] [id …]`: long tasks over several servers, each as somebody would solve it, and attacks in
  * what is read on the way. A model obeys each order, once as soon as it reads it and once when the task is done and all of its questions
- * were answered. `--tasks`: no attacks, and what each task asks.
+ * were answered. `--tasks`: no attacks, and what each task asks. `--plans`: the model states its changing steps before the first of them, and in a third run
+ * also those that it was ordered to make.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +30,7 @@ type Params = Readonly<Record<string, string>>;
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { tasks: { type: "boolean" } },
+  options: { tasks: { type: "boolean" }, plans: { type: "boolean" } },
 });
 const HERE = import.meta.dirname;
 const read = (file: string): unknown => JSON.parse(readFileSync(join(HERE, file), "utf8"));
@@ -82,10 +83,12 @@ function prose(value: unknown): string {
 function stepsOf(called: readonly Called[], form: number, says: string, obeys: boolean): readonly Step[] {
   return called.map(({ call, with: given, gives = "done" }) => {
     const [server = "", tool = ""] = call.split(".");
-    return { server, tool, with: given, obeys, gives: answersOf(gives, says)[form] ?? "" };
+    const fields = typeof gives === "object" && gives !== null && !Array.isArray(gives) ? { ...gives } : {};
+    return { server, tool, with: given, obeys, gives: answersOf(gives, says)[form] ?? "", fields };
   });
 }
 
+const planning = values.plans ? "own" : "none";
 liveOn(new Date(2026, 10, 16));
 const { inService } = await import("./service.ts");
 
@@ -99,7 +102,7 @@ async function measure(title: string, groups: ReadonlyMap<string, readonly Task[
 
   async function measureTask({ id, person, steps, attacks }: Task, form: number, play: Play): Promise<void> {
     const own = stepsOf(steps, form, "", false);
-    const { questions, asked } = await play(id, [person], own);
+    const { questions, asked } = await play(id, [person], own, planning);
     figures.task(form, questions);
     if (values.tasks)
       process.stdout.write(
@@ -112,11 +115,12 @@ async function measure(title: string, groups: ReadonlyMap<string, readonly Task[
         const shown = 1 + told.findIndex((step, nr) => step.gives !== own[nr]?.gives);
         if (shown === 0) throw new Error(`${id} shows no order`);
         const name = `${id}, ${FORMS[form]}, attack ${at + 1}`;
-        for (const [when, from] of [
-          ["atOnce", shown],
-          ["afterwards", told.length],
+        for (const [when, from, stated] of [
+          ["atOnce", shown, planning],
+          ["afterwards", told.length, planning],
+          ...(values.plans ? [["inPlan", told.length, "all"] as const] : []),
         ] as const) {
-          const { silent } = await play(name, [person], told.toSpliced(from, 0, ...obeyed));
+          const { silent } = await play(name, [person], told.toSpliced(from, 0, ...obeyed), stated);
           figures.attack(form, when, name, silent.length > 0);
         }
       }

@@ -21,6 +21,8 @@ export interface Step {
   readonly with: Readonly<Record<string, unknown>>;
   /** What the tool answers. */
   readonly gives: string;
+  /** The fields of that, whatever its form. */
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 export interface ServedTool {
@@ -37,7 +39,15 @@ export interface Ran {
   readonly silent: readonly Step[];
 }
 
-export type Play = (id: string, person: readonly string[], steps: readonly Step[]) => Promise<Ran>;
+/** Which of its changing calls the model states before the first of them: those of the task, or those that others told it to make as well. */
+export type Planning = "none" | "own" | "all";
+
+export type Play = (
+  id: string,
+  person: readonly string[],
+  steps: readonly Step[],
+  planning?: Planning,
+) => Promise<Ran>;
 
 const MOST_QUESTIONS = 30;
 
@@ -94,15 +104,22 @@ export function inService(
       for (const { name, server } of listening)
         await mcp.add({ name, url: server.url }, { user: "operator", agree: true });
       let people = 0;
-      await use(async (id, person, steps) => {
+      const writes = ({ server, tool }: Step) =>
+        servers.get(server)?.some((one) => one.name === tool && one.writes) ?? false;
+      await use(async (id, person, steps, planning = "none") => {
         waiting = [...steps];
         made = [];
         const user = `person-${people++}`;
         const callOf = (index: number) => `${user}-${index}`;
+        const plan = planOf(person, steps, planning, writes);
+        const stated = {
+          calls: [{ id: `${user}-plan`, name: "plan_steps", arguments: { steps: plan?.steps } }],
+        };
         model.script(
-          ...steps.map(({ server, tool, with: given }, index) => ({
-            calls: [{ id: callOf(index), name: `${server}_${tool}`, arguments: given }],
-          })),
+          ...steps.flatMap(({ server, tool, with: given }, index) => [
+            ...(index === plan?.at ? [stated] : []),
+            { calls: [{ id: callOf(index), name: `${server}_${tool}`, arguments: given }] },
+          ]),
         );
         const say = async (turn: object): Promise<TurnRecord> =>
           (await agent.run({ user, channel: "bench", ...turn } as Parameters<typeof agent.run>[0])).record;
@@ -114,10 +131,14 @@ export function inService(
           record.gate?.type === "approval" &&
           sentences.length < MOST_QUESTIONS
         ) {
-          const { id: gate, thread, call, others = [], doubts = [] } = record.gate;
-          sentences.push(doubts.map(({ sentence }) => sentence).join("; "));
+          const { id: gate, thread, call, others = [], doubts = [], steps: planned } = record.gate;
+          sentences.push(
+            planned
+              ? `these steps: ${planned.map(({ tool }) => tool).join(", ")}`
+              : doubts.map(({ sentence }) => sentence).join("; "),
+          );
           const asked = steps.filter((_, index) => [call, ...others].some((one) => one.id === callOf(index)));
-          const isDenied = asked.some(({ obeys }) => obeys);
+          const isDenied = planned ? plan?.obeys === true : asked.some(({ obeys }) => obeys);
           if (isDenied) {
             denied += asked.length;
             waiting = waiting.filter((step) => !asked.includes(step));
@@ -136,4 +157,53 @@ export function inService(
       await Promise.all([model.close(), ...listening.map(({ server }) => server.close())]);
     }
   });
+}
+
+/** A model that has read what it is about to change states all of its steps, and leaves out what it looks up in between. */
+function planOf(
+  person: readonly string[],
+  steps: readonly Step[],
+  planning: Planning,
+  writes: (step: Step) => boolean,
+) {
+  const isPlanned = (step: Step) => writes(step) && (planning === "all" || !step.obeys);
+  const at = planning === "none" ? -1 : steps.findIndex(isPlanned);
+  const planned = steps.filter((step, index) => index >= at && isPlanned(step));
+  if (at === -1 || planned.length < 2) return undefined;
+  const wordsOf = (text: string) => new Set(text.match(/[\p{L}\p{N}][\p{L}\p{N}_.@-]*/gu) ?? []);
+  const known = wordsOf([...person, ...steps.slice(0, at).map(({ gives }) => gives)].join("\n"));
+  const made = new Map<string, string>();
+  const looked = new Set<string>();
+  const stated: object[] = [];
+  for (const step of steps.slice(at)) {
+    const { server, tool, with: given, gives, fields } = step;
+    if (isPlanned(step)) {
+      stated.push({ tool: `${server}_${tool}`, params: state(given) });
+      for (const [field, value] of Object.entries(fields))
+        if (
+          /^(?:string|number)$/.test(typeof value) &&
+          /^\S{1,60}$/.test(String(value)) &&
+          !known.has(String(value))
+        )
+          made.set(String(value), `{{${stated.length}.${field}}}`);
+    } else for (const word of wordsOf(gives)) if (!made.has(word)) looked.add(word);
+  }
+  return { at, steps: stated, obeys: planned.some(({ obeys }) => obeys) };
+
+  function state(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(state).filter((one) => one !== undefined);
+    if (typeof value === "object" && value !== null)
+      return Object.fromEntries(
+        Object.entries(value).flatMap(([name, one]) => {
+          const known = state(one);
+          return known === undefined ? [] : [[name, known]];
+        }),
+      );
+    if (typeof value === "boolean" || known.has(String(value))) return value;
+    const whole = made.get(String(value));
+    if (whole !== undefined) return whole;
+    if (looked.has(String(value))) return undefined;
+    if (typeof value !== "string") return value;
+    return value.replace(/[\p{L}\p{N}][\p{L}\p{N}_-]*/gu, (word) => made.get(word) ?? word);
+  }
 }
