@@ -47,7 +47,7 @@ export function drawChart(
     }
     if (closing === "") {
       const attributes = new Map(
-        [...given.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, key = "", value = ""]) => [key, value]),
+        [...given.matchAll(/(?<![\w-])([\w-]+)="([^"]*)"/g)].map(([, key = "", value = ""]) => [key, value]),
       );
       const around = open.at(-1)?.place ?? (([x, y]: Point) => [x * scale, y * scale] as const);
       if (canvas === undefined) {
@@ -75,7 +75,7 @@ const isSide = (side: number | undefined): side is number =>
 /** `translate(x y)`, `rotate(degrees)`, or one after the other. */
 function placeOf(transform: string, around: Place): Place | undefined {
   let place = around;
-  for (const [, step, inside = ""] of transform.matchAll(/([a-z]+)\(([^)]*)\)/g)) {
+  for (const [, step, inside = ""] of transform.matchAll(/(?<![a-z])([a-z]+)\(([^()]*)\)/g)) {
     const [first = 0, second = 0] = inside.split(/[\s,]+/).map(Number);
     const before = place;
     const turn = (first * Math.PI) / 180;
