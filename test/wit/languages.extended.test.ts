@@ -117,7 +117,9 @@ describeC("a tool in C", () => {
         env,
       );
       expect(built).not.toContain("warning");
-      expect(checked).toMatch(/^ok +(example|repositories)\.json[\s\S]* can be installed\./m);
+      // How long a start takes is up to the machine.
+      expect(checked).not.toMatch(/^(?:FAIL|WARN(?! +start ))/m);
+      expect(checked).toMatch(/^ok +(example|repositories)\.json[\s\S]* can be installed[.;]/m);
     },
   );
 

@@ -83,7 +83,9 @@ describeRust("a tool in Rust", () => {
       const [tested, , checked] = await typeLines(commands, join(folder, template), env);
       expect(tested).toContain("test result: ok. 1 passed");
       expect(tested).not.toContain("warning");
-      expect(checked).toMatch(/^ok +(example|repositories)\.json[\s\S]* can be installed\./m);
+      // How long a start takes is up to the machine.
+      expect(checked).not.toMatch(/^(?:FAIL|WARN(?! +start ))/m);
+      expect(checked).toMatch(/^ok +(example|repositories)\.json[\s\S]* can be installed[.;]/m);
     },
   );
 
