@@ -58,6 +58,11 @@ export function startPostern(args: readonly string[], options: PosternOptions = 
   });
   child.stdin.end(options.input);
   let over = false;
+  let isKilled = false;
+  const kill = (signal: NodeJS.Signals) => {
+    isKilled = true;
+    child.kill(signal);
+  };
   const ended = new Promise<number>((resolve) => {
     // It could not be started at all.
     child.on("error", (error) => {
@@ -68,12 +73,15 @@ export function startPostern(args: readonly string[], options: PosternOptions = 
     });
     child.on("close", (code, signal) => {
       over = true;
+      // Whoever talks to it only sees that nobody listens.
+      if (!isKilled && code !== 0 && stdout.includes("ready in"))
+        console.error(`postern ${args.join(" ")} ended with ${code ?? signal}:\n${stdout}${stderr}`);
       resolve(code ?? (signal === "SIGKILL" ? 137 : 1));
       wake();
     });
   });
   (options.later ?? afterThisTest)(async () => {
-    child.kill("SIGKILL");
+    kill("SIGKILL");
     await ended;
   });
   return {
@@ -92,7 +100,7 @@ export function startPostern(args: readonly string[], options: PosternOptions = 
         watchers.add(look);
         look();
       }),
-    kill: (signal) => void child.kill(signal),
+    kill,
     ended,
   };
 }
