@@ -114,9 +114,16 @@ describe("a turn that cannot end well ends as failed, says why, and loses nothin
   test("a model that hangs: silence ends the turn", async () => {
     const model = await scriptedModel();
     model.script({ text: "One moment", end: "stall" });
-    // Long enough for its first words, which have to be there in the end.
-    const kernel = await bootAgent({ model, variables: { TURN_IDLE_SECS: "10" } });
-    const record = await (await kernel.service("agent").run(ASK)).record;
+    const kernel = await bootAgent({ model });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], now: Date.now() });
+    onTestFinished(() => void vi.useRealTimers());
+    const turn = await kernel.service("agent").run(ASK);
+    const events: TurnEvent[] = [];
+    for await (const event of turn) {
+      events.push(event);
+      if (event.type === "text" && textIn(events) === "One moment") vi.advanceTimersByTime(600_000);
+    }
+    const record = await turn.record;
     expect(record).toMatchObject({ status: "failed", error: { code: "turn_timeout" } });
     expect(textOf(record)).toBe("One moment");
   });
