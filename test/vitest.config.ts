@@ -66,7 +66,8 @@ export default defineConfig({
     sequence: process.argv.some((word) => word.startsWith("--sequence.shuffle"))
       ? {}
       : { sequencer: LongestFirst },
-    // One project after the other, also where files are shuffled: vitest ends a process when the next file is another project's.
+    // One project after the other, also where files are shuffled: vitest ends a process when the next file is another project's. The last
+    // two begin together, so that workers have something to do while the last files of the one run.
     projects: [
       {
         extends: true,
@@ -90,7 +91,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "postgres",
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 3 },
           include: findBinaries() === undefined ? [] : [...serviceTests()],
           env,
           provide: { storeEngine: "postgres" as const },

@@ -8,7 +8,6 @@ import { ROOT } from "../clone.ts";
 const LONGEST = [
   "test/simulation/simulation.extended.test.ts",
   "test/host/author/packed.extended.test.ts",
-  "test/patterns.extended.test.ts",
   "test/wit/rust.extended.test.ts",
   "test/host/proposals/propose.extended.test.ts",
   "test/plugins/third-party.extended.test.ts",
