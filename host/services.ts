@@ -97,6 +97,8 @@ export interface CallOptions {
   readonly innerCall?: InnerCall;
   /** Files that the call can read besides, at this folder of the workspace. */
   readonly mounted?: MountedFiles;
+  /** Called with true where the call waits for its tool to be prepared, and with false when that is over. */
+  onPreparing?(isPreparing: boolean): void;
 }
 
 export interface Tools {

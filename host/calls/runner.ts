@@ -33,7 +33,7 @@ interface Prepared {
   readonly component: Component;
   readonly schema: string;
   /** Transpiles it where that was not done yet: calls wait for it together, and it counts for no call's time. */
-  ready(signal?: AbortSignal): Promise<void>;
+  ready(signal?: AbortSignal, onPreparing?: RunOptions["onPreparing"]): Promise<void>;
 }
 
 interface Attempt {
@@ -73,15 +73,26 @@ export function createRunner(parts: RunnerParts) {
 
   function codeOf(source: ComponentSource): Prepared["ready"] {
     let made: Promise<void> | undefined;
-    return async (signal) => {
-      made ??= isPrepared(source) ? Promise.resolve() : prepareCode(source).then(() => {});
+    let isMade = false;
+    return async (signal, onPreparing) => {
+      if (isMade) return;
+      isMade = made === undefined && isPrepared(source);
+      if (isMade) return;
+      made ??= prepareCode(source).then(() => {
+        isMade = true;
+      });
       const making = made;
+      onPreparing?.(true);
       making.catch(() => {
         made = undefined;
       });
       const cancelled = Promise.withResolvers<void>();
       signal?.addEventListener("abort", () => cancelled.resolve(), { once: true });
-      await Promise.race([making, cancelled.promise]);
+      try {
+        await Promise.race([making, cancelled.promise]);
+      } finally {
+        onPreparing?.(false);
+      }
     };
   }
 
@@ -99,7 +110,7 @@ export function createRunner(parts: RunnerParts) {
     params: string,
     options: RunOptions,
   ): Promise<Attempt> {
-    const { user, signal, tape, trace, checkAddress } = options;
+    const { user, signal, tape, trace, checkAddress, onPreparing } = options;
     // What a recorded call was made with goes before what the operator has given since.
     const played = tape?.type === "player" ? tape.settings : undefined;
     const theirs =
@@ -110,7 +121,7 @@ export function createRunner(parts: RunnerParts) {
     const off = await switchedOff(tool);
     if (off !== undefined) return failed(id, off.code, off.message);
     const { component, schema, ready } = prepare(tool);
-    await ready(signal);
+    await ready(signal, onPreparing);
     const missing = tape?.type === "player" ? undefined : await broker.missingCredential(theirs);
     if (missing !== undefined) {
       const detail = await pool.check(component, schema, params);

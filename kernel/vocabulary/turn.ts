@@ -192,7 +192,12 @@ export const TurnEvent = Type.Union([
   }),
   Type.Object({ type: Type.Literal("gate"), gate: Gate }),
   /** Something the person waiting should know: a stall, a retry, a second model taking over. */
-  Type.Object({ type: Type.Literal("notice"), code: Type.String(), message: Type.String() }),
+  Type.Object({
+    type: Type.Literal("notice"),
+    code: Type.String(),
+    message: Type.String(),
+    call: Type.Optional(Type.String({ description: "The id of the call that it is about" })),
+  }),
   Type.Object({ type: Type.Literal("usage"), usage: Usage }),
   Type.Object({
     type: Type.Literal("done"),

@@ -1059,6 +1059,7 @@ export type SocketFrame = { readonly type: "hello"; readonly stream: string; rea
   readonly thread_id: string;
   readonly code: string;
   readonly message: string;
+  readonly call?: string;
 } | {
   readonly type: "usage";
   readonly id: number;

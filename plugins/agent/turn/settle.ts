@@ -166,7 +166,15 @@ async function perform(run: Settling, { call, plan, asked }: Planned): Promise<W
   emit({ type: "tool_started", item, call, ...(words && { summary: summarise(words, call) }) });
   if (plan.type === "run") await markWrite(run, plan);
   const observed = run.observer.calling(call);
-  const within = { trace: observed.trace, innerCall: innerCalls(run) };
+  const onPreparing = (isPreparing: boolean) =>
+    emit({
+      type: "notice",
+      ...(isPreparing
+        ? { code: "tools_getting_ready", message: `Preparing ${call.name}` }
+        : { code: "tools_ready", message: `${call.name} is ready.` }),
+      call: call.id,
+    });
+  const within = { trace: observed.trace, innerCall: innerCalls(run), onPreparing };
   const answered = askable(
     plan.type === "refuse" ? plan.outcome : await unlessAborted((stop) => plan.run(stop, within), signal),
   );

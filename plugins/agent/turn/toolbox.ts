@@ -41,7 +41,7 @@ import type { IndexTools } from "./tools/tool-index.ts";
 export type PlannedOutcome = CallOutcome | OwnOutcome;
 
 /** What a call is made with besides. */
-export type CallWithin = Pick<CallOptions, "trace" | "parent" | "innerCall" | "mounted">;
+export type CallWithin = Pick<CallOptions, "trace" | "parent" | "innerCall" | "mounted" | "onPreparing">;
 
 export type Plan =
   | { readonly type: "refuse"; readonly outcome: ToolOutcome }

@@ -51,6 +51,8 @@ export type Piece =
       readonly millis?: number;
       /** True while the call waits for an answer of the person. */
       readonly isWaiting?: boolean;
+      /** True while it waits for its tool to be prepared. */
+      readonly isPreparing?: boolean;
     };
 
 type GateAnswer = Decision | "replied";
@@ -226,6 +228,8 @@ export function fold(view: TurnView, frame: TurnFrame): TurnView {
     case "titled":
       return view;
     case "notice":
+      if (frame.call !== undefined)
+        return withPreparing(view, frame.call, frame.code === "tools_getting_ready");
       if (frame.code === "tools_ready") return withoutNotice(view);
       if (frame.code === "tools_getting_ready")
         return { ...view, preparing: /\d{1,4}\/\d{1,4}/.exec(frame.message)?.[0] ?? "" };
@@ -267,6 +271,13 @@ export function doubt(view: TurnView): TurnView {
 
 function withoutNotice({ notice: _gone, preparing: _ready, ...view }: TurnView): TurnView {
   return view;
+}
+
+function withPreparing(view: TurnView, call: string, isPreparing: boolean): TurnView {
+  const pieces = view.pieces.map((piece) =>
+    piece.type === "call" && piece.call.id === call ? { ...piece, isPreparing } : piece,
+  );
+  return { ...view, pieces };
 }
 
 function append(

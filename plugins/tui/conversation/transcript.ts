@@ -177,7 +177,7 @@ export function createTranscript(changed: () => void) {
       case "notice":
         // These are what is done meanwhile, not news.
         if (event.code === "tools_getting_ready") turn.what = event.message;
-        else if (event.code === "tools_ready") turn.what = "thinking";
+        else if (event.code === "tools_ready") turn.what = runningCall(turn) ?? "thinking";
         else
           add({ type: "note", tone: event.code === "progress" ? "plain" : "warning", text: event.message });
         break;

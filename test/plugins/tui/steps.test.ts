@@ -123,3 +123,15 @@ test("while tools are made ready, the last line says which, and nothing of it st
   expect(turn.what).toBe("thinking");
   expect(transcript.entries).toEqual([]);
 });
+
+test("a call that waits for its tool to be prepared says so, and then that it runs", () => {
+  const transcript = createTranscript(() => {});
+  const turn = createLiveTurn("t", "thread");
+  const show = (event: object) => transcript.show(event as TurnEvent, turn);
+  show({ type: "tool_started", item: "i", call: { id: "c", name: "weather", params: "{}" } });
+  const running = turn.what;
+  show({ type: "notice", code: "tools_getting_ready", message: "Preparing weather", call: "c" });
+  expect(turn.what).toBe("Preparing weather");
+  show({ type: "notice", code: "tools_ready", message: "weather is ready.", call: "c" });
+  expect(turn.what).toBe(running);
+});

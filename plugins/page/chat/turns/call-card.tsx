@@ -54,19 +54,25 @@ const runOf = (call: ToolCall, outcome: Result | undefined) =>
 
 const STATES = {
   running: { icon: LoaderCircle, words: text.chat.calls.running },
+  preparing: { icon: LoaderCircle, words: text.chat.calls.preparing },
   waiting: { icon: Hand, words: text.chat.calls.waiting },
   succeeded: { icon: CircleCheck, words: text.chat.calls.succeeded },
   failed: { icon: CircleX, words: text.chat.calls.failed },
 };
 
-function stateOf({ outcome, isWaiting }: Pick<Call, "outcome" | "isWaiting">): keyof typeof STATES {
+/** The states that are said, besides their icon. */
+const SAID: ReadonlySet<string> = new Set(["preparing", "waiting"]);
+
+function stateOf({ outcome, isWaiting, isPreparing }: Call): keyof typeof STATES {
   if (outcome) return outcome.status === "ok" ? "succeeded" : "failed";
-  return isWaiting ? "waiting" : "running";
+  if (isWaiting) return "waiting";
+  return isPreparing ? "preparing" : "running";
 }
 
 /** One tool call, folded to a line: what it did, the tool's name, how long it took; inside, its parameters and its result. */
-function CallLine({ call, summary, outcome, millis, isWaiting }: Call) {
-  const state = stateOf({ outcome, isWaiting });
+function CallLine(piece: Call) {
+  const { call, summary, outcome, millis } = piece;
+  const state = stateOf(piece);
   const { icon, words } = STATES[state];
   const run = runOf(call, outcome);
   const change = outcome?.change;
@@ -80,7 +86,7 @@ function CallLine({ call, summary, outcome, millis, isWaiting }: Call) {
     <details class={`call ${state}`}>
       <summary>
         <Icon of={icon} />
-        <span class={state === "waiting" ? "tag waiting" : "unseen"}>{words}</span>
+        <span class={SAID.has(state) ? `tag ${state}` : "unseen"}>{words}</span>
         <span class="what" dir="auto">
           <b>{told ? tellCall(told, done) : name}</b> {why || (told ? "" : object)}
         </span>

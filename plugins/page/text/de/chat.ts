@@ -16,6 +16,7 @@ export const chat: Catalogue["chat"] = {
   values: { none: "Keine Parameter.", empty: "leer", asJson: "Als JSON", asTable: "Als Tabelle" },
   calls: {
     running: "läuft",
+    preparing: "Wird vorbereitet",
     waiting: "wartet auf dich",
     succeeded: "erledigt",
     failed: "fehlgeschlagen",

@@ -23,6 +23,7 @@ export const chat = {
   },
   calls: {
     running: "running",
+    preparing: "Preparing",
     waiting: "waiting for you",
     succeeded: "succeeded",
     failed: "failed",

@@ -1,7 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type AnyPlugin, definePlugin, type TurnEvent, type TurnRecord } from "../../../../kernel/plugin.ts";
+import type { CallOptions } from "../../../../host/services.ts";
+import {
+  type AnyPlugin,
+  definePlugin,
+  type ToolCall,
+  type TurnEvent,
+  type TurnRecord,
+} from "../../../../kernel/plugin.ts";
 import type { RunningTurn } from "../../../../plugins/agent/services.ts";
 import store from "../../../../plugins/store/plugin.ts";
 import { temporaryFolder } from "../../../support/home.ts";
@@ -399,6 +406,39 @@ test("a tool host that cannot list its tools costs the turn its tools, not its a
   const events = await eventsOf(await kernel.service("agent").run(ASK));
   expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "tools_unavailable" }));
   expect(events.at(-1)?.type).toBe("done");
+});
+
+test("a call that waits for its tool to be prepared says so, and when that is over", async () => {
+  const model = await scriptedModel();
+  model.script({ calls: [{ id: "c", name: "weather", arguments: {} }] });
+  const unprepared = definePlugin({
+    name: "unprepared-tools",
+    provides: ["tools"],
+    configure: () => ({}),
+    start: () => ({
+      tools: {
+        list: async () => [
+          { name: "weather", version: "1", description: "", schema: {}, grants: [], writes: false },
+        ],
+        async call(_: ToolCall, { onPreparing }: CallOptions) {
+          onPreparing?.(true);
+          onPreparing?.(false);
+          return { status: "ok", output: "sunny" } as const;
+        },
+      },
+    }),
+  });
+  const kernel = await bootKernel([store, unprepared, ...agentPlugins] as readonly AnyPlugin[], {
+    MODEL_BASE_URL: model.url,
+  });
+  const events = await eventsOf(await kernel.service("agent").run(ASK));
+  const told = events.filter(({ type }) => ["tool_started", "notice", "tool_finished"].includes(type));
+  expect(told).toMatchObject([
+    { type: "tool_started" },
+    { type: "notice", code: "tools_getting_ready", message: "Preparing weather", call: "c" },
+    { type: "notice", code: "tools_ready", call: "c" },
+    { type: "tool_finished" },
+  ]);
 });
 
 test("a turn that waits for the shipped tools says so", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { EMPTY, type Timeline, withEarlier, withNewest } from "../../../../plugins/page/state/timeline.ts";
-import { begun, fold } from "../../../../plugins/page/state/turn-view.ts";
+import { begun, fold, type TurnView } from "../../../../plugins/page/state/turn-view.ts";
 import type { Turn, TurnPage } from "../../../../plugins/page/state/wire.ts";
 
 const USAGE: Turn["usage"] = {
@@ -87,4 +87,17 @@ test("while tools are made ready, a turn says which, and nothing of it stays", (
   expect(preparing).toMatchObject({ preparing: "3/5" });
   expect(preparing.notice).toBeUndefined();
   expect(fold(preparing, notice("tools_ready", "The tools are ready."))).toEqual(before);
+});
+
+test("a call that waits for its tool to be prepared is the only one that says so", () => {
+  const turn = { id: 1, turn_id: "turn 1", thread_id: "thread" } as const;
+  const start = (id: string) =>
+    ({ type: "tool_started", ...turn, item: id, call: { id, name: "weather", params: "{}" } }) as const;
+  const notice = (code: string) => ({ type: "notice", ...turn, code, message: "", call: "a" }) as const;
+  const both = fold(fold(running(1), start("a")), start("b"));
+  const states = (view: TurnView) => view.pieces.map((piece) => piece.type === "call" && !!piece.isPreparing);
+  const preparing = fold(both, notice("tools_getting_ready"));
+  expect(states(preparing)).toEqual([true, false]);
+  expect(preparing.notice).toBeUndefined();
+  expect(states(fold(preparing, notice("tools_ready")))).toEqual([false, false]);
 });
