@@ -39,6 +39,9 @@ describeInBrowser("calls in words", () => {
     await page.getByText("Done.", { exact: true }).waitFor();
     expect(await told()).toEqual(english);
 
+    // The name of the tool stands on the line of its words, without a line of its own.
+    const border = "getComputedStyle(document.querySelector('.call > summary .tool')).borderTopWidth";
+    expect(await page.evaluate(border)).toBe("0px");
     await page.getByText("Edited notes.md").click();
     const changed = page.getByRole("region", { name: "What changed in /notes.md" });
     await changed.getByText("- The gate is open.").waitFor();
