@@ -75,8 +75,8 @@ function suggestionsFor({ model, tools }: Status): readonly string[] {
           ...has("run-code", words.try.code),
           ...has("read-page", words.try.read),
           ...has("github-issues", words.try.issues),
-          ...has("weather", words.try.weather),
-          ...[words.try.routine, words.try.plan, words.try.help],
+          ...has("weather", words.try.forecast),
+          ...[words.try.routine, words.try.plan, words.try.abilities],
         ];
   return suggestions.slice(0, MAX_SUGGESTIONS);
 }

@@ -325,6 +325,8 @@ export const start: Catalogue["start"] = {
     read: "Lies https://de.wikipedia.org/wiki/Ausfalltor und fasse es zusammen",
     code: "Zeichne ein Diagramm der fünf längsten Flüsse der Welt",
     issues: "Liste die offenen Issues eines Repositorys auf GitHub",
+    forecast: "Wie wird das Wetter in Berlin?",
+    abilities: "Was kannst du?",
     plan: "Plane ein ruhiges Wochenende in einer Stadt am Meer",
     routine: "Sag mir werktags um 8:00, was auf meiner Liste steht",
   },

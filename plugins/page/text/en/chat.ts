@@ -247,6 +247,7 @@ export const start = {
   askOperator: "Ask your operator to connect one.",
   suggestions: "Suggestions",
   try: {
+    // The built-in model, which these are for, knows English alone.
     help: "What can you do?",
     convert: "Convert 26.2 miles to km",
     weather: "What is the weather in Berlin?",
@@ -256,6 +257,8 @@ export const start = {
     read: "Read https://en.wikipedia.org/wiki/Postern and summarise it",
     code: "Draw a chart of the world's five longest rivers",
     issues: "List the open issues of a repository on GitHub",
+    forecast: "What is the weather in Berlin?",
+    abilities: "What can you do?",
     plan: "Plan a relaxed weekend in a city by the sea",
     routine: "Every weekday at 8:00, tell me what is on my list",
   },
