@@ -2,7 +2,7 @@
 import { ApprovalDecision } from "../../../kernel/kit/turns.ts";
 import type { Gate } from "../../../kernel/plugin.ts";
 import type { GateAnswer } from "../services.ts";
-import { type Choice, isFoldable } from "./entry.ts";
+import { ANSWERED, type Choice, isFoldable } from "./entry.ts";
 import { currentStep, type Form, fillIn, type QuestionGate, repliesOf, stepsOf } from "./question-form.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -70,7 +70,7 @@ export function createAnswers(transcript: Transcript, start: (answer: GateAnswer
       if (open === undefined) return;
       const { id, gate } = open;
       const form = fillIn(gate, open.form, line);
-      const decided = currentStep(gate, form) === undefined ? "Answered" : undefined;
+      const decided = currentStep(gate, form) === undefined ? ANSWERED : undefined;
       update(id, "gate", (known) => ({ ...known, form, decided }));
       if (decided) start(answerOf(gate, "accept", { form }));
     },

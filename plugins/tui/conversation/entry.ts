@@ -86,6 +86,9 @@ export type Entry = { readonly id: number } & (
 
 export type EntryOf<Type extends Entry["type"]> = Extract<Entry, { type: Type }>;
 
+/** Shown before the choice that was made, and alone of a form that was filled in. */
+export const ANSWERED = "Answered";
+
 export interface Choice {
   readonly key: string;
   readonly label: string;

@@ -3,7 +3,7 @@ import { findSources, type Source } from "../../../kernel/kit/display.ts";
 import type { Attachment, Gate, TurnEvent, TurnInput, TurnItem, TurnRecord } from "../../../kernel/plugin.ts";
 import { sizeOf, spendingOf } from "../text/amounts.ts";
 import { quoted } from "../text/markdown.ts";
-import { choicesOf, type Entry, type EntryOf } from "./entry.ts";
+import { ANSWERED, choicesOf, type Entry, type EntryOf } from "./entry.ts";
 import type { LiveTurn } from "./live-turn.ts";
 
 const SEND_AGAIN = "\n\n*Ctrl+P brings your message back to edit and send again.*";
@@ -61,7 +61,7 @@ export function createTranscript(changed: () => void) {
       if (entry.type !== "gate" || entry.decided !== undefined || !isAnswer(input, entry.gate)) continue;
       const decision = "decision" in input ? input.decision : undefined;
       const choice = choicesOf(entry.gate).find((each) => each.decision === decision);
-      update(entry.id, "gate", (known) => ({ ...known, decided: choice?.label ?? "Answered" }));
+      update(entry.id, "gate", (known) => ({ ...known, decided: choice?.label ?? ANSWERED }));
     }
   }
 

@@ -16,6 +16,7 @@ import type { PlannedStep } from "../../../kernel/kit/turns.ts";
 import type { Gate } from "../../../kernel/plugin.ts";
 import { callsIn, tellGroup } from "../conversation/call-groups.ts";
 import {
+  ANSWERED,
   type Asking,
   choicesAt,
   type Entry,
@@ -337,7 +338,9 @@ function gateLines(entry: EntryOf<"gate">, pen: Pen): string[] {
 
 /** The choices, or the one that was made. */
 function answerLines(entry: Asking, { width, isFocused, palette, ...pen }: Pen): string[] {
-  if (entry.decided !== undefined) return pen.line(palette.faint(entry.decided));
+  const { decided } = entry;
+  if (decided !== undefined)
+    return pen.line(palette.faint(decided === ANSWERED ? decided : `${ANSWERED}: ${decided}`));
   const choices = choicesAt(entry).map(({ key, label }, index) => {
     const text = ` ${label} (${key}) `;
     return index === entry.choice ? pen.mark(text) : text;
