@@ -7,6 +7,7 @@ import responses from "../../../../plugins/responses/plugin.ts";
 import slackPlugin from "../../../../plugins/slack/plugin.ts";
 import telegramPlugin from "../../../../plugins/telegram/plugin.ts";
 import webhookPlugin from "../../../../plugins/webhook/plugin.ts";
+import { moveTime } from "../../../support/clock/moved-time.ts";
 import { openTerminalWithModel } from "../../../support/processes/tui-terminal.ts";
 import {
   AGENT,
@@ -182,6 +183,7 @@ async function holdTwentyTurns(channel: Channel): Promise<void> {
   const model = await twentyTurnModel();
   const variables = { TOOL_APPROVALS: "mission_create=allow", ...(await channel.settings?.()) };
   const { plugins = [] } = channel;
+  const time = moveTime(afterThisTest);
   // The day changes once, also if the test runs at midnight.
   vi.useFakeTimers({ toFake: ["Date"], shouldAdvanceTime: true });
   vi.setSystemTime(new Date().setUTCHours(12, 0, 0, 0));
@@ -195,6 +197,8 @@ async function holdTwentyTurns(channel: Channel): Promise<void> {
     if (turn === 11) vi.setSystemTime(Date.now() + 86_400_000);
     if (turn === 16) await memory.remove("operator", "USER.md");
     await say(`question ${turn}`);
+    // A chat is sent one message a second.
+    await time.advance(1000);
   }
   expectContinued(model.requests);
   const said = JSON.stringify(model.requests.at(-1)?.messages);
