@@ -40,11 +40,11 @@ import { createPool } from "../host/sandbox/pool.ts";
 import { ROOT } from "../kernel/package.ts";
 
 /** Tools for which the smaller engine is enough. */
-const SMALL = new Set(["convert", "read-page", "web-search"]);
+const SMALL = new Set(["calendar", "convert", "read-page", "web-search"]);
 const engineOf = (name: string): Engine => (SMALL.has(name) ? "quickjs" : "spidermonkey");
 
-/** The last one is not installed by default, so it comes without its transpiled code. */
-export const NAMES: readonly string[] = [...SHIPPED, "github-issues"];
+/** The last two are not installed by default, so they come without their transpiled code. */
+export const NAMES: readonly string[] = [...SHIPPED, "github-issues", "calendar"];
 
 /** True where building it again would make the same component, but for the memory that it starts from. */
 export async function isCurrent(name: string): Promise<boolean> {

@@ -49,7 +49,7 @@ export const capabilities = jsonDoor({
   runs: 10_000,
   open: async () => ({
     ...closed,
-    seeds: ["weather", "read-page", "github-issues", "run-code", "web-search"].map((name) =>
+    seeds: ["calendar", "weather", "read-page", "github-issues", "run-code", "web-search"].map((name) =>
       json(`capabilities/${name}.json`),
     ),
     answer: (input) => orRefusal(() => describeCapabilities(parseCapabilities(input))),

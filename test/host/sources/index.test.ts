@@ -198,6 +198,7 @@ test("ours lists the tools of this repository, each where it is built", async ()
   const { entries, problems } = await sources.indexes.read();
   expect(problems).toEqual([]);
   expect(entries.map(({ name }) => name)).toEqual([
+    "calendar",
     "convert",
     "github-issues",
     "read-page",

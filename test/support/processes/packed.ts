@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
-import { SHIPPED } from "../../../host/catalog/shipped.ts";
+import { NAMES } from "../../../components/build.ts";
 import { ROOT } from "../clone.ts";
 import { temporaryFolder } from "../home.ts";
 import { alone, CACHE } from "../tools/alone.ts";
@@ -53,7 +53,7 @@ export async function packPostern(
   const env = { ...process.env, ...variables, PATH };
   await run("sh", ["-c", build], { cwd, env, ...who });
   await prepareShipped();
-  for (const name of [...SHIPPED, "github-issues"])
+  for (const name of NAMES)
     cpSync(join(ROOT, "components", name, "dist"), join(cwd, "components", name, "dist"), {
       recursive: true,
     });

@@ -1,4 +1,5 @@
 /** What tools and servers are called and look like, beside the names that the agent knows them by. */
+import CalendarDays from "lucide/dist/esm/icons/calendar-days.mjs";
 import CircleDot from "lucide/dist/esm/icons/circle-dot.mjs";
 import CloudSun from "lucide/dist/esm/icons/cloud-sun.mjs";
 import FileText from "lucide/dist/esm/icons/file-text.mjs";
@@ -19,6 +20,7 @@ export function plainName(name: string): string {
 
 const ICONS = new Map(
   Object.entries({
+    calendar: CalendarDays,
     convert: Ruler,
     "github-issues": CircleDot,
     "read-page": FileText,

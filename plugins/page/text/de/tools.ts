@@ -10,6 +10,7 @@ export const tools: Catalogue["tools"] = {
     "Mit Werkzeugen kann der Agent etwas tun: das Wetter nachsehen, eine Seite lesen, ein Ticket anlegen.",
   noneForUser: "Der Betreiber dieses Postern kann welche installieren.",
   names: {
+    calendar: "Kalender",
     convert: "Einheiten umrechnen",
     github: "GitHub",
     gitlab: "GitLab",

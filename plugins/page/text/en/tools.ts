@@ -10,6 +10,7 @@ export const tools = {
   noneForUser: "The operator of this Postern can install some.",
   /** What shipped tools are called. */
   names: {
+    calendar: "Calendar",
     convert: "Unit converter",
     github: "GitHub",
     gitlab: "GitLab",
