@@ -3,6 +3,7 @@
 export {
   ApprovalDecision,
   Doubt,
+  DoubtReason,
   Gate,
   PlannedStep,
   Reply,

@@ -61,12 +61,15 @@ function showing(doubts: readonly Doubt[], { source, value, excerpt }: Doubt): n
 
 type Range = readonly [from: number, to: number, mark: NonNullable<Piece["mark"]>];
 
+/** As the languages quote that a doubt is worded in. */
+const QUOTED = [(text: string) => `“${text}”`, (text: string) => `„${text}“`];
+
 /** Finds the value and the source in the sentence, which ends with the one and begins with the other. */
 function rangesIn(sentence: string, { value, part = "", source = "" }: Doubt): readonly Range[] {
-  const quoted = sentence.indexOf(`“${value}”`);
+  const quoted = Math.max(...QUOTED.map((quote) => sentence.indexOf(quote(value))));
   const plain = [` ${value}: `, ` ${value}? `].map((one) => sentence.indexOf(one));
   const from = quoted === -1 ? Math.max(...plain) : quoted;
-  const within = part === "" ? -1 : sentence.indexOf(`“${part}”`, from);
+  const within = part === "" ? -1 : Math.max(...QUOTED.map((quote) => sentence.indexOf(quote(part), from)));
   const to = sentence.lastIndexOf(source);
   return [
     ...(value === "" || from === -1 ? [] : [[from + 1, from + 1 + value.length, "value"] as const]),

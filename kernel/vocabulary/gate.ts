@@ -10,6 +10,36 @@ import { TokenScope } from "./user.ts";
 export const ApprovalDecision = Type.Enum(["once", "always", "destination", "deny"]);
 export type ApprovalDecision = Declared<typeof ApprovalDecision>;
 
+/** A doubt in parts, for channels that word it in another language than English. */
+export const DoubtReason = Type.Object(
+  {
+    tool: Type.String(),
+    why: Type.Enum(["source", "unsaid", "limit", "part_source", "part_unsaid", "unasked", "more"], {
+      description:
+        "Somebody else said it; nobody did; it asks because many links were followed before; of a link that the model put together, somebody else said a part, or nobody did; the person did not ask for the action; stands for more doubts",
+    }),
+    noun: Type.Optional(
+      Type.Enum(["address", "link", "account", "number", "text", "destination"], {
+        description: "What kind of value it is",
+      }),
+    ),
+    source: Type.Optional(
+      Type.Object(
+        {
+          kind: Origin.properties.kind,
+          name: Type.String(),
+          place: Type.Optional(Type.String({ description: "The page or file that was read" })),
+          tool: Type.Optional(Type.String({ description: "Who read it" })),
+        },
+        { description: "Who said it or, if nobody did, who spoke last" },
+      ),
+    ),
+    count: Type.Optional(Type.Integer({ description: "How many links were followed, or doubts there are" })),
+  },
+  { $id: "DoubtReason" },
+);
+export type DoubtReason = Declared<typeof DoubtReason>;
+
 /** Why a call is asked about although its tool may run: a value in it does not come from the person. */
 export const Doubt = Type.Object(
   {
@@ -30,6 +60,7 @@ export const Doubt = Type.Object(
       Type.String({ description: "For the person who is asked: the question, and why" }),
     ),
     source: Type.Optional(Type.String({ description: "Who the sentence names, in its words" })),
+    reason: Type.Optional(DoubtReason),
   },
   { $id: "Doubt" },
 );

@@ -570,6 +570,19 @@ export type Doubt = {
   readonly sentence: string;
   readonly headline?: string;
   readonly source?: string;
+  readonly reason?: DoubtReason;
+};
+export type DoubtReason = {
+  readonly tool: string;
+  readonly why: "source" | "unsaid" | "limit" | "part_source" | "part_unsaid" | "unasked" | "more";
+  readonly noun?: "address" | "link" | "account" | "number" | "text" | "destination";
+  readonly source?: {
+    readonly kind: "tool" | "server" | "caller" | "outside" | "file" | "memory" | "page" | "skill" | "model";
+    readonly name: string;
+    readonly place?: string;
+    readonly tool?: string;
+  };
+  readonly count?: number;
 };
 export type Figure = {
   readonly count: number;

@@ -488,10 +488,11 @@ function createHearing(): (said: readonly string[], known: readonly string[]) =>
   };
 }
 
-type Shown = Pick<Doubt, "value" | "sentence" | "headline" | "excerpt" | "source" | "part">;
+type Shown = Pick<Doubt, "value" | "sentence" | "headline" | "excerpt" | "source" | "part" | "reason">;
 
 function hide<Told extends Shown>(told: Told, mask: Mask) {
-  const { value, sentence, headline, excerpt, source, part } = told;
+  const { value, sentence, headline, excerpt, source, part, reason } = told;
+  const from = reason?.source;
   return {
     ...told,
     value: redact(mask, value),
@@ -500,6 +501,19 @@ function hide<Told extends Shown>(told: Told, mask: Mask) {
     excerpt: excerpt && redact(mask, excerpt),
     ...(part !== undefined && { part: redact(mask, part) }),
     source: source && redact(mask, source),
+    ...(reason && { reason: { ...reason, source: from && hideNames(from, mask) } }),
+  };
+}
+
+function hideNames(
+  { kind, name, place, tool }: NonNullable<NonNullable<Doubt["reason"]>["source"]>,
+  mask: Mask,
+): NonNullable<Doubt["reason"]>["source"] {
+  return {
+    kind,
+    name: redact(mask, name),
+    ...(place !== undefined && { place: redact(mask, place) }),
+    ...(tool !== undefined && { tool }),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { MAX_DOUBTS } from "../../kernel/kit/display.ts";
 import { visibleLine } from "../../kernel/kit/text.ts";
-import type { Doubt, Origin } from "../../kernel/kit/turns.ts";
+import type { Doubt, DoubtReason, Origin } from "../../kernel/kit/turns.ts";
 import { capitalise, sayName, wordsOfName } from "../../kernel/kit/words.ts";
 import { isAddress } from "./call/param-roles.ts";
 import type { ExplainedValue } from "./explained.ts";
@@ -53,7 +53,30 @@ function outline(found: Found, shown: string, part?: string): Omit<Doubt, "value
     origin,
     sentence,
     source: namedIn(found),
+    reason: reasonOf(found),
     ...(piece !== undefined && { part: piece }),
+  };
+}
+
+function reasonOf(found: Found): DoubtReason {
+  const { tool, rule, value, source, last, part, isOverLimit } = found;
+  if (isUnasked(found)) return { tool, why: "unasked" };
+  const who = source ?? (part === undefined ? last : undefined);
+  const said = source ? "source" : "unsaid";
+  return {
+    tool,
+    why: part !== undefined ? `part_${said}` : isOverLimit ? "limit" : said,
+    noun: nounOf(rule, value),
+    source: who && namesOf(who),
+    ...(isOverLimit && { count: MAX_FOLLOWED }),
+  };
+}
+
+function namesOf({ origin, place, tool }: Source): NonNullable<DoubtReason["source"]> {
+  return {
+    ...shortOrigin(origin),
+    ...(place !== undefined && { place: shorten(place, MAX_NAME_LENGTH) }),
+    ...(origin.kind === "page" && tool !== undefined && { tool }),
   };
 }
 
@@ -90,7 +113,8 @@ export function bound(doubts: readonly Doubt[], tool: string): readonly Doubt[] 
   const [first] = more;
   if (first === undefined || more.length === 1) return doubts;
   const sentence = `${tool}: ${more.length} more values are not from you`;
-  return [...doubts.slice(0, MAX_DOUBTS - 1), { rule: first.rule, param: "", value: "", sentence }];
+  const reason = { tool, why: "more", count: more.length } as const;
+  return [...doubts.slice(0, MAX_DOUBTS - 1), { rule: first.rule, param: "", value: "", sentence, reason }];
 }
 
 /** Tells the model why a call was refused where nobody is asked. */
@@ -130,7 +154,8 @@ const GIVING = new Set(
 
 function whyOf(found: Found): string {
   const { rule, param, value, source, isOverLimit } = found;
-  const noun = nounOf(rule, param, value);
+  const kind = nounOf(rule, value);
+  const noun = kind === "destination" ? sayName(param) || kind : NOUNS[kind];
   const named = namedIn(found);
   if (isOverLimit)
     return `${noun} comes from ${named}, and ${MAX_FOLLOWED} links were followed in this turn without asking`;
@@ -159,12 +184,23 @@ const PLACED: Readonly<Record<Rule, (param: string, value: string) => string>> =
   change: (param, value) => `with ${param} “${value}”`,
 };
 
-function nounOf(rule: Rule, param: string, value: string): string {
+type Noun = NonNullable<DoubtReason["noun"]>;
+
+const NOUNS: Readonly<Record<Noun, string>> = {
+  address: "address",
+  link: "link",
+  account: "account number",
+  number: "number",
+  text: "text",
+  destination: "destination",
+};
+
+function nounOf(rule: Rule, value: string): Noun {
   if (/^[^\s@]+@[^\s@]+$/.test(value)) return "address";
   if (isAddress(value)) return "link";
   const digits = value.replace(/[\s-]/g, "");
-  if (/^[a-z]{0,4}\d[a-z0-9]{7,}$/i.test(digits)) return "account number";
-  if (rule === "destination") return sayName(param) || "destination";
+  if (/^[a-z]{0,4}\d[a-z0-9]{7,}$/i.test(digits)) return "account";
+  if (rule === "destination") return "destination";
   return /^-?\d+(?:\.\d+)?$/.test(value) ? "number" : "text";
 }
 

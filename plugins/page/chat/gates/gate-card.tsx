@@ -203,7 +203,7 @@ function CallList({ calls }: { calls: readonly ToolCall[] }) {
 /** The reasons to ask about a call although its tool may run, with excerpts of the sources of its values: the strongest leads. */
 function Doubts({ of: doubts }: { of: readonly Doubt[] }) {
   if (doubts.length === 0) return null;
-  const { leads, others, also } = tell(doubts);
+  const { leads, others, also } = tell(doubts.map((doubt) => ({ ...doubt, ...text.chat.doubt(doubt) })));
   return (
     <>
       <ToldList of={leads} class="doubts leads" />

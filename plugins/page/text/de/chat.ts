@@ -1,8 +1,10 @@
 import type { Catalogue } from "../catalogue.ts";
 import { plural } from "../language.ts";
+import { doubtWords } from "./doubts.ts";
 
 export const chat: Catalogue["chat"] = {
   newChat: "Neuer Chat",
+  doubt: doubtWords,
   conversation: "Unterhaltung",
   showEarlier: "Frühere zeigen",
   latest: "Neueste",

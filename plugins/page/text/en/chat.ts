@@ -1,10 +1,13 @@
 import type { ComponentChild } from "preact";
 import { DEEDS, type Deed, type DeedWords } from "../../../../kernel/kit/display.ts";
+import type { Doubt } from "../../api.ts";
 import { plural } from "../language.ts";
 
 /** The texts of `chat`. */
 export const chat = {
   newChat: "New chat",
+  /** Why a call is asked about. The service words it in English. */
+  doubt: (doubt: Doubt): Pick<Doubt, "sentence" | "headline" | "source"> => doubt,
   conversation: "Conversation",
   showEarlier: "Show earlier",
   latest: "Latest",

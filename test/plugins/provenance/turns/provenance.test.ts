@@ -23,6 +23,12 @@ describe("a call with values that somebody else supplied", () => {
         sentence: `send_money to ${IBAN}: this account number comes from bill.txt (read by read_file), not from you`,
         headline: `Send money to ${IBAN}? That account number comes from bill.txt (read by read_file), not from you.`,
         source: "bill.txt (read by read_file)",
+        reason: {
+          tool: "send_money",
+          why: "source",
+          noun: "account",
+          source: { kind: "tool", name: "read_file", place: "bill.txt" },
+        },
       },
       {
         rule: "change",
@@ -35,6 +41,7 @@ describe("a call with values that somebody else supplied", () => {
         headline:
           "Send money with amount “100”? That number comes from bill.txt (read by read_file), not from you.",
         source: "bill.txt (read by read_file)",
+        reason: expect.objectContaining({ why: "source", noun: "number" }),
       },
     ]);
     expect(sent).toEqual([]);
