@@ -24,6 +24,8 @@ interface Program {
   readonly without?: readonly string[];
   /** Files that the code looks for beside itself. */
   readonly files?: string;
+  /** The oldest Node that it runs on, where that is not the one that comes with the package. */
+  readonly target?: string;
 }
 
 /** These packages are installed with Postern, or fetched for building. Every other one is bundled; it is a development dependency. */
@@ -38,6 +40,13 @@ const PROGRAMS: readonly Program[] = [
     ],
     external: OUTSIDE,
     without: ["better-sqlite3", "bun:sqlite", "pg-native", "react-devtools-core"],
+  },
+  {
+    // A program of its own: what imports it loads nothing of the service.
+    modules: ["host/library/tool-host"],
+    external: OUTSIDE,
+    without: ["better-sqlite3", "bun:sqlite"],
+    target: "node22",
   },
   {
     // They may read little else than this folder.
@@ -73,7 +82,7 @@ const isOneOf = (packages: readonly string[], id: string) =>
   packages.some((name) => id === name || id.startsWith(`${name}/`));
 
 const open = (
-  { modules, external, without = [] }: Program,
+  { modules, external, without = [], target }: Program,
   places: Map<string, string>,
 ): Promise<RolldownBuild> =>
   rolldown({
@@ -81,6 +90,7 @@ const open = (
     cwd: ROOT,
     platform: "node",
     external: (id) => isOneOf(external, id),
+    ...(target && { transform: { target } }),
     plugins: [compileSchemas, importPlugins, bundleRequired, placeModules(places), ...without.map(leaveOut)],
     onLog(_level, { code = "", message }) {
       const isExpected = EXPECTED.has(code) || (code === "EVAL" && MAY_EVAL.test(message));
@@ -89,7 +99,7 @@ const open = (
   });
 
 async function writeProgram(program: Program, folder: string): Promise<void> {
-  const { modules } = program;
+  const { modules, target } = program;
   const places = new Map<string, string>();
   const bundle = await open(program, places);
   const { output } = await bundle.write({
@@ -98,9 +108,11 @@ async function writeProgram(program: Program, folder: string): Promise<void> {
     entryFileNames: "[name].js",
     chunkFileNames: `${dirname(modules[0])}/[name].js`,
     comments: false,
-    codeSplitting: {
-      groups: Object.keys(TOGETHER).map((name) => ({ name, test: (id) => places.get(id) === name })),
-    },
+    ...(target === undefined && {
+      codeSplitting: {
+        groups: Object.keys(TOGETHER).map((name) => ({ name, test: (id) => places.get(id) === name })),
+      },
+    }),
   });
   const place = dirname(join(folder, modules[0]));
   for (const file of copiedBy(program)) await copyFile(join(ROOT, file), join(place, basename(file)));

@@ -56,7 +56,7 @@ export interface ToolHostPorts {
   readonly home: string;
   readonly store: Store;
   /** What a user may keep in all; without it only each tool's own quota holds. */
-  readonly storage?: UserStorage;
+  readonly storage?: Pick<UserStorage, "take">;
   /** Absent where it is off: then no tool has files. */
   readonly workspace?: FileStore | undefined;
   readonly mask: Mask;
@@ -64,6 +64,8 @@ export interface ToolHostPorts {
   /** Names that something else has already. */
   isTaken?(name: string): Promise<boolean>;
 }
+
+export type ToolHostParts = Awaited<ReturnType<typeof createToolHost>>;
 
 const NOT_TAKEN = async () => false;
 

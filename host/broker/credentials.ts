@@ -195,7 +195,10 @@ function withPath(
   value: string,
 ): AllowedRequest {
   const written = new RegExp(
-    RegExp.escape(placeholder).replace("\\{", "(?:\\{|%7[Bb])").replace("\\}", "(?:\\}|%7[Dd])"),
+    placeholder
+      .replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")
+      .replace("\\{", "(?:\\{|%7[Bb])")
+      .replace("\\}", "(?:\\}|%7[Dd])"),
     "g",
   );
   if (!written.test(request.url.pathname)) return request;

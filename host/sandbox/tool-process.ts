@@ -25,6 +25,7 @@ import {
   type Task,
   type ToProcess,
 } from "./protocol.ts";
+import { runtime } from "./runtime.ts";
 
 /** The call's thread or process is gone; `isFull` where memory was the reason. */
 export class CallLost extends Error {
@@ -123,7 +124,7 @@ export class ToolProcess {
     this.#limits = role === "read" ? READER_LIMITS : LIMITS;
     const command = [
       ...(PRLIMIT === undefined ? [] : [PRLIMIT, ...BOUNDS, "--"]),
-      process.execPath,
+      runtime(),
       "--permission",
       ...readable.map((path) => `--allow-fs-read=${path}`),
       "--allow-worker",

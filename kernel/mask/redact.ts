@@ -28,7 +28,7 @@ const KEY_BEGIN = /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/;
 const KEY_END = /-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/;
 const KEY_BLOCK = new RegExp(`${KEY_BEGIN.source}[\\s\\S]*?(?:${KEY_END.source}|$)`, "g");
 const SHAPED = new RegExp(
-  `(?<![A-Za-z0-9_])(?:${SHAPES.map(({ starts, rest }) => `(?:${starts.map(RegExp.escape).join("|")})${rest}`).join("|")})`,
+  `(?<![A-Za-z0-9_])(?:${SHAPES.map(({ starts, rest }) => `(?:${starts.join("|")})${rest}`).join("|")})`,
   "g",
 );
 const TRAILING_RUN = new RegExp(`(?<!${RUN})${RUN}+$`);

@@ -1,10 +1,9 @@
 /** Opens the store, the settings in it and its maintenance. */
-import type { Keyring } from "../../kernel/kit/store.ts";
 import type { StartContext } from "../../kernel/plugin.ts";
 import { fileOf, type StoreSettings } from "./config/settings.ts";
 import type { OpenStore } from "./engine/open-store.ts";
 import { loadKeys } from "./keys/secrets-key.ts";
-import { openPrivateStore } from "./sqlite/store.ts";
+import { openHomeStore } from "./sqlite/home-store.ts";
 import { openStoredSettings } from "./stored-settings/stored-settings.ts";
 import { createUserStorage } from "./user-storage.ts";
 
@@ -48,16 +47,6 @@ async function open(config: StoreSettings, home: string, serves: boolean): Promi
     const secretsKey = await loadKeys(home, config.secretsKey);
     return openPostgresStore(config.settings, { secretsKey, serves });
   }
-  let keys: Promise<Keyring> | undefined;
-  return openPrivateStore(fileOf(config, home), {
-    durability: config.durability,
-    secretsKey: () => {
-      keys ??= loadKeys(home, config.secretsKey);
-      // A damaged file may be fixed while the service runs.
-      keys.catch(() => {
-        keys = undefined;
-      });
-      return keys;
-    },
-  });
+  const { durability, secretsKey } = config;
+  return openHomeStore(home, { file: fileOf(config, home), durability, secretsKey });
 }

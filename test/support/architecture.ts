@@ -48,6 +48,7 @@ export const ORDER: Readonly<Record<string, readonly string[]>> = {
       "users",
       "routes",
       "commands",
+      "library",
       "service-host.ts",
       "admin.ts",
       "tool-host.ts",

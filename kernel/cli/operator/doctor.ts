@@ -2,6 +2,7 @@
 import { realpathSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { isClaimed } from "../../files/claim.ts";
 import { assertMakeable } from "../../files/folders.ts";
 import { findForeign, pathsOfHome } from "../../files/ownership.ts";
 import { MANIFEST } from "../../package.ts";
@@ -11,7 +12,7 @@ import { asTyped, say, sayJson, sayPainted } from "../../terminal/output.ts";
 import { type Colour, type TableOptions, table } from "../../terminal/table.ts";
 import type { JsonOption } from "../../terminal/verb.ts";
 import { givenPort, PORT_ABOUT, type PortOption, parsePort } from "../option-values.ts";
-import { findRunning, isClaimed } from "../service/home.ts";
+import { findRunning } from "../service/home.ts";
 import type { Session } from "../service/session.ts";
 import type { OperatorContext, StoreAccess } from "./context.ts";
 import { applyFixes, type FixOptions, type FixResult, fixesInWords } from "./doctor-fix.ts";

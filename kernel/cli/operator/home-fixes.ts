@@ -1,10 +1,10 @@
 /** Finds faults of a home that can be fixed without asking: it is missing, open to others, or holds leftovers of a crash. */
 import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { isClaimed } from "../../files/claim.ts";
 import { makeFolders } from "../../files/folders.ts";
 import { findForeign, findLoose, makePrivate, pathsOfHome } from "../../files/ownership.ts";
 import type { Finding } from "../../plugin.ts";
-import { isClaimed } from "../service/home.ts";
 
 /** A command may be at work beside us: what it uses is younger. */
 const OLD_MS = 3_600_000;

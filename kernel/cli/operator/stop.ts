@@ -5,10 +5,11 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
+import { claimFile, isClaimed } from "../../files/claim.ts";
 import { Fault } from "../../plugin.ts";
 import { openStatusLine, say, sayJson } from "../../terminal/output.ts";
 import type { JsonOption } from "../../terminal/verb.ts";
-import { claimFile, findRunning, isClaimed, type Notice } from "../service/home.ts";
+import { findRunning, type Notice } from "../service/home.ts";
 import { type OperatorContext, parseCount } from "./context.ts";
 
 export function register(command: Command, context: OperatorContext): void {

@@ -1,10 +1,10 @@
 /** The service home: a private folder, and the lock that lets only one service use it at a time. */
-import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, reason } from "../../fault.ts";
+import { claimFolder, isClaimed } from "../../files/claim.ts";
 import { makeFolders } from "../../files/folders.ts";
 import { makePrivate, pathsOfHome } from "../../files/ownership.ts";
 import type { PluginState } from "../../plugin.ts";
@@ -49,16 +49,11 @@ export interface Notice {
 }
 
 const noticeFile = (home: string) => join(home, "running.json");
-export const claimFile = (home: string) => join(home, "running.lock");
 
-/** Claims the home for this process by a lock that the operating system drops with it, so none is ever stale. */
+/** Claims the home for this process. */
 export function claimHome(home: string): { post(notice: Notice): void; release(): void } {
-  const lock = new DatabaseSync(claimFile(home));
-  try {
-    lock.exec("BEGIN EXCLUSIVE");
-  } catch (error) {
-    lock.close();
-    if (!isBusy(error)) throw unusable(home, error, "free some space on its disk");
+  const release = claim(home);
+  if (release === undefined) {
     const pid = readNotice(home)?.pid;
     const message = `another Postern${pid ? ` (pid ${pid})` : ""} is already running with the home ${home}: stop it, or set POSTERN_HOME to another folder. For several nodes that share one state give each a home of its own and the same STORE_URL=postgres://…`;
     throw new Fault("config", "already_running", message, { param: "POSTERN_HOME" });
@@ -69,9 +64,17 @@ export function claimHome(home: string): { post(notice: Notice): void; release()
     post: (notice) => writeFileSync(noticeFile(home), JSON.stringify(notice), { mode: 0o600 }),
     release: () => {
       rmSync(noticeFile(home), { force: true });
-      lock.close();
+      release();
     },
   };
+}
+
+function claim(home: string): (() => void) | undefined {
+  try {
+    return claimFolder(home);
+  } catch (error) {
+    throw unusable(home, error, "free some space on its disk");
+  }
 }
 
 /** The notice of the service that runs on this home, if one does and has started. */
@@ -90,24 +93,6 @@ export async function waitForRunning(home: string): Promise<Notice | undefined> 
   }
   return undefined;
 }
-
-/** True from the moment a service begins to start until it has stopped, or was killed. */
-export function isClaimed(home: string): boolean {
-  if (!existsSync(claimFile(home))) return false;
-  // To read needs no room on the disk, and is refused while another process holds the lock.
-  using lock = new DatabaseSync(claimFile(home), { readOnly: true });
-  try {
-    lock.exec("SELECT 1 FROM sqlite_schema");
-    return false;
-  } catch (error) {
-    return isBusy(error);
-  }
-}
-
-const SQLITE_BUSY = 5;
-
-const isBusy = (error: unknown): boolean =>
-  ((error as { readonly errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
 
 function readNotice(home: string): Notice | undefined {
   try {
