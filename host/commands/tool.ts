@@ -125,6 +125,19 @@ Examples:
     .action(lazily(async () => (await import("./run.ts")).run));
 
   verb(
+    "serve <folder>",
+    "serve exactly the tools of a folder to an MCP host, on standard input and output",
+    "serve ./tools",
+    "serve ./tools --user ann",
+  )
+    .option("--user <id>", "whose calls they are: state, limits and receipts are kept apart", "operator")
+    .addHelpText(
+      "after",
+      "\nThe folder is one of postern/tool-host. POSTERN_HOME=<folder> lets the other commands work on it, to install tools and give them credentials.",
+    )
+    .action(lazily(async () => (await import("./serve.ts")).serve));
+
+  verb(
     "check <target>",
     "check a component or a project's build against the contract; installs nothing",
     "check countdown",

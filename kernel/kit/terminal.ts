@@ -12,6 +12,7 @@ export {
   warn,
   whileAsking,
 } from "../terminal/output.ts";
+export { hostIsGone, takeOutput } from "../terminal/protocol-pipe.ts";
 export { isInteractive, readSecret } from "../terminal/secret-input.ts";
 export { createShortener, findByPrefix, shortId } from "../terminal/short-id.ts";
 export { type Colour, fields, type TableOptions, table } from "../terminal/table.ts";

@@ -1,9 +1,7 @@
 /** `postern mcp`: the channel on standard input and output, for hosts that start a command. */
-import { once } from "node:events";
-import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { OPERATOR } from "../../kernel/kit/people.ts";
-import { warn } from "../../kernel/kit/terminal.ts";
+import { hostIsGone, takeOutput, warn } from "../../kernel/kit/terminal.ts";
 import { type CommandContext, Fault, type Services } from "../../kernel/plugin.ts";
 import { CHANNEL, readSettings, SERVICES, WANTED } from "./parts.ts";
 
@@ -62,35 +60,6 @@ export function register(command: Command, context: CommandContext): void {
         { wants: WANTED, stays: true },
       );
     });
-}
-
-/** Standard output belongs to the protocol: whatever else this process prints goes to standard error. */
-function takeOutput(): Writable {
-  const write = process.stdout.write.bind(process.stdout);
-  process.stdout.write = process.stderr.write.bind(process.stderr);
-  return new Writable({
-    decodeStrings: false,
-    write: (chunk: string | Uint8Array, encoding, done) => void write(chunk as string, encoding, done),
-  });
-}
-
-/** Resolves when the host closes our input, no longer reads our output, or ends us with a signal. */
-async function hostIsGone(wire: Writable): Promise<void> {
-  const over = new AbortController();
-  const { signal } = over;
-  try {
-    await Promise.race([
-      once(process.stdin, "end", { signal }),
-      once(process.stdin, "close", { signal }),
-      once(wire, "close", { signal }),
-      once(process, "SIGTERM", { signal }),
-      once(process, "SIGINT", { signal }),
-    ]);
-  } catch {
-    // An input that cannot be read has ended.
-  } finally {
-    over.abort();
-  }
 }
 
 async function assertKnown(accounts: Services["accounts"], user: string): Promise<void> {
