@@ -146,6 +146,8 @@ export interface Model {
    * ignore what it is asked for, or take it only without tools, so that what comes has to be checked in any case.
    */
   readonly formats: ReadonlySet<Format["type"]>;
+  /** True where it answers the last message alone: what is sent while a turn runs then waits for a turn of its own. */
+  readonly answersLastOnly?: boolean;
   /**
    * Streams one answer, as many parts at a time as have come; none is a sign of life from a model that thinks, or
    * writes a call that is not whole yet. Throws a `Fault` of kind `turn` when the provider fails.

@@ -137,7 +137,7 @@ async function answer(parts: RunParts, run: Run, chain: readonly Model[]): Promi
     topics,
   });
   async function listen(): Promise<void> {
-    if (!turn.work?.steers) return;
+    if (!turn.work?.steers || chain[0]?.answersLastOnly) return;
     for (const { id: message, text, attachments } of await writer.take(scopes))
       emit({ type: "taken", turn: writer.id, message, text, attachments });
   }

@@ -9,6 +9,7 @@ export function createBuiltinModel({ now = () => new Date() }: { readonly now?: 
     name: { provider: "builtin", name: "builtin" },
     window: 128_000,
     takes: new Set(),
+    answersLastOnly: true,
     // As far as it can: an answer that does not fit is said in words.
     formats: new Set(["json_object", "json_schema"]),
     async *stream(request, signal) {

@@ -134,3 +134,31 @@ test("/stop stops the turn, and what it has not read", async () => {
   await expect.poll(() => kernel.service("jobs").counts()).toEqual({ queued: 0, running: 0 });
   expect(model.requests).toHaveLength(1);
 });
+
+test("the built-in model answers one message at a time, so each gets an answer of its own", async () => {
+  const begun = Promise.withResolvers<void>();
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const hold: TestTool = {
+    async run() {
+      begun.resolve();
+      await held;
+      return { status: "ok", output: "It was held." };
+    },
+  };
+  const chat = createFakeChat();
+  const settings = { CHAT_TITLES: "false", MODEL_PROVIDER: "builtin" };
+  const kernel = await bootChat(chat, settings, { plugins: [toolsPlugin({ hold })] });
+  await pairSender(kernel);
+  await chat.write("Use the hold tool");
+  await begun.promise;
+  await chat.write("what is 2+2*3?");
+  const threads = kernel.service("threads");
+  const { id = "" } = (await threads.list("ann")).items[0] ?? {};
+  await expect.poll(async () => (await threads.turns("ann", id)).items[1]?.status).toBe("queued");
+  release();
+  await chat.until(({ text }) => text.includes("2+2*3 = 8"));
+  expect(chat.sent.map(({ text }) => text)).toEqual([
+    expect.stringContaining("held"),
+    expect.stringContaining("2+2*3 = 8"),
+  ]);
+});
