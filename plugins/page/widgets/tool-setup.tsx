@@ -20,14 +20,15 @@ export const setupPath = (tool: string, isOwn: boolean): string => `/api/tools/$
 
 /** The settings, secrets and sign-ins that a tool needs before it works, folded away. */
 export function ToolSetup({ isOwn, setup, ...rest }: SetupFormsProps) {
+  const [isOpen, setOpen] = useState(false);
   if (needsNothing(setup)) return null;
   const title = setup.settings?.length ? words.withSettings : words.withoutSettings;
   const whose = isOwn ? words.own : title;
   return (
-    <details>
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{isIncomplete(setup) ? words.incomplete(whose) : whose}</summary>
       {isOwn && <p class="soft">{words.ownWords}</p>}
-      <SetupForms isOwn={isOwn} setup={setup} {...rest} />
+      {isOpen && <SetupForms isOwn={isOwn} setup={setup} {...rest} />}
     </details>
   );
 }
