@@ -308,7 +308,7 @@ export const start: Catalogue["start"] = {
   searchModels: "Modelle durchsuchen",
   prices: "Preise in US-Dollar für eine Million Tokens.",
   window: (tokens: number) => `${COMPACT.format(tokens)} Kontext`,
-  price: (input, output) => `${input} $ Eingabe, ${output} $ Ausgabe`,
+  price: (input, output) => `${input} $ Eingabe, ${output} $ Ausgabe`.replaceAll(".", ","),
   retires: (day: string) => `endet am ${day}`,
   retirement: (name: string, day: string) => `Der Anbieter schaltet ${name} am ${day} ab.`,
   switchTo: (name: string) => `Zu ${name} wechseln`,

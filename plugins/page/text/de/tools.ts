@@ -2,7 +2,7 @@ import type { Catalogue } from "../catalogue.ts";
 import { dateOnly, dateTime, list, plural } from "../language.ts";
 
 export const tools: Catalogue["tools"] = {
-  add: "Neues Werkzeug",
+  add: "Hinzufügen",
   addNote: "Mit Namen oder Adresse, aus zwei Dateien oder als MCP-Server.",
   installed: "Installiert",
   none: "Noch keine Werkzeuge",
