@@ -7,6 +7,8 @@ import { Fault, reason } from "../../kernel/plugin.ts";
 import { MemoryWatch } from "../sandbox/memory.ts";
 import { ToolProcess } from "../sandbox/tool-process.ts";
 import type { Outline, Producers, ReaderJob, ReaderValues, Transpiled } from "../wasm/component-reader.ts";
+import { RELEASE_3, RELEASE_3_SPACE } from "../wasm/wasi-names.ts";
+import { WASI_0_3 } from "./wasi-0.3.ts";
 
 export const WIT_VERSION = "0.1.0";
 const HOST = "postern:tool/host";
@@ -58,6 +60,12 @@ const DENIED: ReadonlyMap<string, string> = new Map(
   "instance-network ip-name-lookup network tcp tcp-create-socket udp udp-create-socket"
     .split(" ")
     .map((name) => [`wasi:sockets/${name}`, "sockets"]),
+);
+
+/** The same of WASI 0.3, which a component may import beside parts of 0.2: what is not in `DENIED_3` is given as far as in 0.2. */
+const WASI_3 = new Set(Object.keys(WASI_0_3));
+const DENIED_3: ReadonlyMap<string, string> = new Map(
+  ["ip-name-lookup", "types"].map((name) => [`wasi:sockets/${name}`, "sockets"]),
 );
 
 /** In WASI 0.2, but not in every list of it. */
@@ -155,7 +163,7 @@ export async function inspect(bytes: Uint8Array, known?: Outline): Promise<Compo
   const exports = names("export");
   for (const name of imports) refuseForeign(name);
   const [twice] = [...imports, ...exports]
-    .map(withoutVersion)
+    .map((name) => (RELEASE_3.test(name) ? `${withoutVersion(name)}@0.3` : withoutVersion(name)))
     .filter((name, at, all) => all.indexOf(name) !== at);
   if (twice !== undefined)
     throw invalid("named_twice", `it names ${twice} twice; import it once, in one version`, twice);
@@ -165,7 +173,9 @@ export async function inspect(bytes: Uint8Array, known?: Outline): Promise<Compo
     throw invalid("missing_export", `it exports ${found}; a tool must export ${TOOL}@${WIT_VERSION}`, TOOL);
   }
   for (const name of [tool, ...imports.filter((name) => name.startsWith("postern:"))]) refuseVersion(name);
-  const denied = new Set(imports.flatMap((name) => DENIED.get(withoutVersion(name)) ?? []));
+  const denied = new Set(
+    imports.flatMap((name) => (RELEASE_3.test(name) ? DENIED_3 : DENIED).get(withoutVersion(name)) ?? []),
+  );
   return { imports, exports, witVersion: WIT_VERSION, denied: [...denied], producers };
 }
 
@@ -210,15 +220,22 @@ export async function transpile(bytes: Uint8Array, memoryMb: number, outline?: O
 /** The parameters of an import are copied out of the guest by their types: with types of its own it could ask for any amount. */
 async function checkWasiTypes(types: Transpiled["types"]): Promise<void> {
   const shim = createRequire(import.meta.url).resolve("@bytecodealliance/preview2-shim");
+  const refuse = (name: string, release: string, declared: readonly string[], known: readonly string[]) => {
+    const foreign = declared.find((item) => !known.includes(item));
+    if (foreign !== undefined)
+      throw invalid("wrong_types", `its ${name} is not that of WASI ${release}: it has "${foreign}"`, name);
+  };
   for (const name of [...WASI, ...DENIED.keys()]) {
     const file = fileOf(name);
     const declared = declarations(types[file] ?? "");
     if (declared.length === 0) continue;
     const official = await readFile(join(dirname(shim), "..", "..", "types", "interfaces", file), "utf8");
-    const known = new Set([...declarations(official), ...UNSTABLE_WASI]);
-    const foreign = declared.find((item) => !known.has(item));
-    if (foreign !== undefined)
-      throw invalid("wrong_types", `its ${name} is not that of WASI 0.2: it has "${foreign}"`, name);
+    refuse(name, "0.2", declared, [...declarations(official), ...UNSTABLE_WASI]);
+  }
+  for (const [name, known] of Object.entries(WASI_0_3)) {
+    const declared = declarations(types[fileOf(name.replace("wasi", RELEASE_3_SPACE))] ?? "");
+    const own = declared.map((item) => item.replaceAll(`import('./${RELEASE_3_SPACE}-`, "import('./wasi-"));
+    refuse(name, "0.3", own, known);
   }
 }
 
@@ -226,7 +243,8 @@ function fileOf(name: string): string {
   return `${name.replace(/[:/]/g, "-")}.d.ts`;
 }
 
-function declarations(text: string): string[] {
+/** What the transpiler declares for an interface, each member of a class by itself. */
+export function declarations(text: string): string[] {
   // A public constructor is the only member that ends without a semicolon.
   const bare = text
     .replace(/\/\*[\s\S]*?\*\//g, "")
@@ -273,17 +291,22 @@ function refuseForeign(name: string): void {
   if (bare === HOST || bare === EXCHANGE || name === KEYVALUE) return;
   if (bare.startsWith("postern:") && ASKED.some(([asked]) => asked === bare)) return;
   if ((WASI.has(bare) || DENIED.has(bare)) && /@0\.2\.\d+$/.test(name)) return;
-  throw invalid("foreign_import", `it imports ${name}, and ${explainForeign(bare, name)}`, name);
+  if (WASI_3.has(bare) && RELEASE_3.test(name)) return;
+  throw invalid("foreign_import", `it imports ${name}, and ${explainForeign(bare)}`, name);
 }
 
-function explainForeign(bare: string, name: string): string {
-  if (bare.startsWith("wasi:") && /@0\.3(\.|-|$)/.test(name))
-    return "WASI 0.3 is not supported; build it for WASI 0.2";
-  if (WASI.has(bare) || DENIED.has(bare)) return "this host provides WASI 0.2 only";
+function explainForeign(bare: string): string {
+  if (WASI.has(bare) || DENIED.has(bare) || WASI_3.has(bare)) return `this host provides ${releasesOf(bare)}`;
   if (bare === withoutVersion(KEYVALUE)) return `this host provides ${KEYVALUE} only`;
   if (bare.startsWith("wasi:http/"))
-    return "a tool can send requests, by wasi:http/outgoing-handler, but answers none";
+    return "a tool can send requests, by wasi:http/outgoing-handler of 0.2 or wasi:http/client of 0.3, but answers none";
   return "nothing here provides it";
+}
+
+function releasesOf(bare: string): string {
+  if (!WASI_3.has(bare)) return "WASI 0.2 of it only";
+  const isBoth = WASI.has(bare) || DENIED.has(bare);
+  return isBoth ? "WASI 0.2 and 0.3 of it, no drafts" : "WASI 0.3 of it only";
 }
 
 function refuseVersion(name: string): void {

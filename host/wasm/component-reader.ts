@@ -8,6 +8,7 @@ import {
   UnfitModule,
 } from "./core-module.ts";
 import { Cursor } from "./instructions.ts";
+import { RELEASE_3, RELEASE_3_SPACE } from "./wasi-names.ts";
 
 export { UnfitModule };
 
@@ -59,6 +60,11 @@ const MAX_INSTANCES = 1000;
 // A list from a guest becomes an array on the host's heap; one that is longer than the heap holds ends the process.
 const MAX_LIST = 100_000;
 
+/** Streams, futures, tasks and sets of them that a component may hold at once. */
+const MAX_TASK_HANDLES = 5000;
+/** Elements; each byte of a stream is a number on the host's heap for a moment. */
+const MAX_COPIED = 1 << 20;
+
 /** Imports that may wait: a call that is in one of them is suspended and holds no thread. */
 const WAITING: Readonly<Record<string, readonly string[]>> = {
   "postern:tool/host": ["http-request"],
@@ -76,7 +82,6 @@ const WAITING: Readonly<Record<string, readonly string[]>> = {
   ),
   "wasi:io/streams": ["[method]input-stream.blocking-read", "[method]input-stream.blocking-skip"],
 };
-const ASYNC_EXECUTE = /^ {4}execute: async func\(/m;
 const EXPORTS = ["execute", "schema", "description"].map((name) => `postern:tool/tool@0.1.0#${name}`);
 
 async function transpileComponent(
@@ -86,13 +91,14 @@ async function transpileComponent(
   const { transpileBytes } = await import("@bytecodealliance/jco-transpile");
   const outline = known ?? (await readOutline(bytes));
   const waiting = waitingImports(outline.wit);
-  const { files } = await transpileBytes(bytes, {
+  const plain = isPlain(bytes);
+  const { files } = await transpileBytes(withReleaseNames(bytes), {
     name: "component",
     instantiation: "sync",
     wasiShim: false,
     nodejsCompat: false,
     base64Cutoff: 0,
-    ...((waiting.length > 0 || ASYNC_EXECUTE.test(outline.wit)) && {
+    ...((waiting.length > 0 || !plain) && {
       asyncMode: "jspi",
       asyncImports: waiting,
       asyncExports: EXPORTS,
@@ -101,7 +107,7 @@ async function transpileComponent(
   const named = Object.entries(files);
   const cores = named.filter(([name]) => name.endsWith(".wasm"));
   const text = (name: string) => new TextDecoder().decode(files[name]);
-  const glue = toFunctionBody(text("component.js"));
+  const glue = toFunctionBody(plain ? text("component.js") : boundTasks(text("component.js")));
   const share = shareOut(cores, countInstances(glue), memoryMb);
   const fitted = cores.map(([name, core]) => [name, fitModule(core, share)] as const);
   const keeps = [...new Set(fitted.flatMap(([, fit]) => fit.keeps))];
@@ -119,15 +125,33 @@ async function transpileComponent(
       ),
     ),
     keeps,
-    plain: isPlain(bytes),
+    plain,
     outline,
   };
 }
 
 function waitingImports(wit: string): string[] {
   return [...wit.matchAll(/^ {2}import ([^;@]+)(@[^;]+);$/gm)].flatMap(([, name = "", version = ""]) =>
-    (WAITING[name] ?? []).map((item) => `${name}${version}#${item}`),
+    // The functions of WASI 0.3 that wait are asynchronous by their types.
+    RELEASE_3.test(name + version) ? [] : (WAITING[name] ?? []).map((item) => `${name}${version}#${item}`),
   );
+}
+
+/** A copy in which the imports of WASI 0.3 are in a namespace of their own. */
+function withReleaseNames(component: Uint8Array): Uint8Array {
+  const named = component.slice();
+  const cursor = new Cursor(component, 8);
+  while (cursor.at < component.length) {
+    const id = cursor.byte();
+    const size = cursor.u32();
+    const from = cursor.at;
+    cursor.skip(size);
+    if (id !== IMPORT) continue;
+    const names = Buffer.from(component.buffer, component.byteOffset + from, size).toString("latin1");
+    for (const { index } of names.matchAll(/wasi(?=:[a-z-]+\/[a-z-]+@0\.3\.\d)/g))
+      named.set(Buffer.from(RELEASE_3_SPACE), from + index);
+  }
+  return named;
 }
 
 function countInstances(glue: string): ReadonlyMap<string, number> {
@@ -191,6 +215,33 @@ function toFunctionBody(glue: string): string {
   return `${body}\nreturn instantiate;`;
 }
 
+/** What the glue keeps of streams, futures and tasks is on the host's heap: each table, and what is copied at once, has a limit. */
+function boundTasks(glue: string): string {
+  const edits: readonly (readonly [where: string, place: RegExp, bound: string])[] = [
+    [
+      "class RepTable",
+      /(?<=^ *insert\(val\) \{)$/m,
+      ` if (this.#size >= ${MAX_TASK_HANDLES}) throw new RangeError(/too many streams, futures or tasks/.source);`,
+    ],
+    [
+      "class ManagedBuffer",
+      /(?<=^ *read\(count, opts = \{\}\) \{)$/m,
+      ` if (count > ${MAX_COPIED}) throw new RangeError(/too much of a stream at once/.source);`,
+    ],
+    [
+      "function _liftFlatList(",
+      /(?=for \(var i = 0; i < len; i\+\+\) \{$)/m,
+      `if (len > ${MAX_LIST}) throw new RangeError(/a list is too long/.source); `,
+    ],
+  ];
+  const bounded = edits.reduce((body, [where, place, bound]) => {
+    if (!body.includes(where)) return body;
+    if (!place.test(body)) throw unknownShape();
+    return body.replace(place, bound);
+  }, glue);
+  return bounded.replace(/(?<![.\w])(?:set|clear)(?:Timeout|Interval)(?=\()/g, "imports.$&");
+}
+
 function unknownShape(): Error {
   return new Error("the transpiler wrote glue of an unknown shape");
 }
@@ -214,6 +265,7 @@ async function readOutline(bytes: Uint8Array): Promise<Outline> {
 
 const COMPONENT = 4;
 const CANON = 8;
+const IMPORT = 10;
 
 /** True where the component only lifts, lowers and drops: then all the glue keeps for it are handles of resources. */
 function isPlain(component: Uint8Array, start = 0, end = component.length): boolean {

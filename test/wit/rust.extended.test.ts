@@ -376,7 +376,7 @@ fn files() -> std::io::Result<String> {
       /(?=\n\})/,
       "\n  import wasi:http/outgoing-handler@0.2.12;",
     );
-    writeFileSync(wit, [world, ...["http", "io", "clocks"].map(wasiPackage)].join("\n"));
+    writeFileSync(wit, [world, ...["http", "io", "clocks"].map((name) => wasiPackage(name))].join("\n"));
     const { code, stderr } = await build();
     expect(code, stderr).toBe(0);
     const pool = createPool({ size: 1 });

@@ -9,7 +9,7 @@ const OURSELVES = "postern";
 export function describeShape(bytes: Uint8Array, info: ComponentInfo): readonly Finding[] {
   const { makers, languages } = readOrigin(info);
   const host = info.imports.filter((name) => name.startsWith("postern:"));
-  const usesFetch = info.imports.some((name) => name.startsWith("wasi:http/outgoing-handler@"));
+  const usesFetch = info.imports.some((name) => /^wasi:http\/(?:outgoing-handler|client)@/.test(name));
   const wasi = info.imports.filter((name) => name.startsWith("wasi:") && !name.startsWith("wasi:http/"));
   const denied = info.denied.map((what) => `; it asks for ${what} and gets none`);
   // Only a script engine has run before it came here, and keeps the time and the chance of the build.
@@ -34,7 +34,7 @@ export function describeShape(bytes: Uint8Array, info: ComponentInfo): readonly 
 
 function clock({ imports }: ComponentInfo, isScript: boolean): Finding {
   const subject = "clock";
-  if (imports.some((name) => name.startsWith("wasi:clocks/wall-clock@")))
+  if (imports.some((name) => /^wasi:clocks\/(?:wall|system)-clock@/.test(name)))
     return { subject, verdict: "ok", detail: "it can read the time" };
   if (!isScript) return { subject, verdict: "ok", detail: "it does not read the time" };
   return {

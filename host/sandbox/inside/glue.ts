@@ -9,6 +9,10 @@ export interface GlueHooks {
   slice(buffer: ArrayBuffer, from: number, to: number): ArrayBuffer;
   /** Wraps `realloc` and `post-return`: the component model forbids calling imports from within them. */
   inward(inner: unknown): unknown;
+  setTimeout: (step: () => void, delay?: number) => NodeJS.Timeout;
+  setInterval: (step: () => void, delay?: number) => NodeJS.Timeout;
+  clearInterval: (timer: NodeJS.Timeout) => void;
+  clearTimeout: (timer: NodeJS.Timeout) => void;
 }
 
 // More than any text or list that a tool may pass; what is longer would fill the host's heap before anybody looks.
@@ -32,11 +36,34 @@ function slice(buffer: ArrayBuffer, from: number, to: number): ArrayBuffer {
   return buffer.slice(from, to);
 }
 
-/** One for each instance. `assertOutward` throws while the guest runs only to make room for what it is given. */
-export function createHooks(): { readonly hooks: GlueHooks; assertOutward(): void } {
+/**
+ * One for each instance. `assertOutward` throws while the guest runs only to make room for what it is given. `stopTimers` ends what
+ * the glue still waits for: it looks every millisecond whether a guest went on with a stream, and would for as long as the thread lives.
+ */
+export function createHooks(): { readonly hooks: GlueHooks; assertOutward(): void; stopTimers(): void } {
   let inside = 0;
+  const timers = new Set<NodeJS.Timeout>();
+  const clear = (timer: NodeJS.Timeout) => {
+    timers.delete(timer);
+    clearTimeout(timer);
+  };
   return {
     hooks: {
+      setTimeout: (step, delay) => {
+        const timer = setTimeout(() => {
+          timers.delete(timer);
+          step();
+        }, delay);
+        timers.add(timer);
+        return timer;
+      },
+      setInterval: (step, delay) => {
+        const timer = setInterval(step, delay);
+        timers.add(timer);
+        return timer;
+      },
+      clearInterval: clear,
+      clearTimeout: clear,
       utf8,
       utf16,
       slice,
@@ -54,6 +81,10 @@ export function createHooks(): { readonly hooks: GlueHooks; assertOutward(): voi
     },
     assertOutward() {
       if (inside > 0) throw new WebAssembly.RuntimeError("it called an import while it was given an answer");
+    },
+    stopTimers() {
+      for (const timer of timers) clearTimeout(timer);
+      timers.clear();
     },
   };
 }

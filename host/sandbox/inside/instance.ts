@@ -40,6 +40,8 @@ export interface Linkable {
 export interface Instance {
   readonly tool: ToolExports;
   memoryBytes(): number;
+  /** Nothing of the call goes on after it. */
+  stop(): void;
   /** True where the next call finds what the first one found; false where this instance must be dropped. */
   clean(): boolean;
 }
@@ -73,7 +75,7 @@ function link(
   { instantiate, modules, restorable, plain, first }: Linkable,
   { interfaces, resources }: Provided,
 ) {
-  const { hooks, assertOutward } = createHooks();
+  const { hooks, assertOutward, stopTimers } = createHooks();
   const imports = { ...interfaces, ...hooks };
   const cores: { readonly exports: Exports }[] = [];
   const forwarders: Map<string, Forwarder>[] = [];
@@ -179,6 +181,7 @@ function link(
           return tool;
         },
         memoryBytes: memories.bytes,
+        stop: stopTimers,
         clean() {
           const mustRelink = !plain || resources() !== resourcesSeen;
           if (memoryCopy === undefined || (mustRelink && isBoundToGlue)) return false;

@@ -179,6 +179,7 @@ async function run(
   running.delete(call);
   requests.forget();
   const used = room?.imports.end();
+  room?.instance.stop();
   const memoryPeakBytes = room?.instance.memoryBytes() ?? 0;
   if (outcome === CANCELLED) return memoryPeakBytes;
   outcome ??= explainFailure(failure, used?.lastWords ?? "", memoryPeakBytes, component.memoryBytes);

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { inspect, transpile, WIT_VERSION } from "../../../host/compile/component.ts";
-import { fixture } from "../../support/tools/components.ts";
+import { declarations, inspect, transpile, WIT_VERSION } from "../../../host/compile/component.ts";
+import { WASI_0_3 } from "../../../host/compile/wasi-0.3.ts";
+import { fixture, wasiPackage } from "../../support/tools/components.ts";
 
 const refusal = (code: string, words: string) => ({
   kind: "invalid",
@@ -26,7 +27,8 @@ describe("inspecting a component", () => {
 
   test.each([
     ["incoming-http.wit", "wasi:http/incoming-handler@0.2.6, and a tool can send requests"],
-    ["wasi-0.3.wit", "wasi:http/client@0.3.0, and WASI 0.3 is not supported; build it for WASI 0.2"],
+    ["incoming-http-3.wit", "wasi:http/handler@0.3.0, and a tool can send requests"],
+    ["wasi-3-draft.wit", "wasi:http/client@0.3.0-rc-2025-09-16, and this host provides WASI 0.3 of it only"],
     ["unknown-import.wit", "acme:shell/run@1.0.0"],
     ["unknown-function.wit", "imports run"],
   ])("§4.4 a foreign import is refused by name: %s", async (name, words) => {
@@ -61,10 +63,33 @@ describe("inspecting a component", () => {
     await expect(transpile(await fixture("sockets.wit"), 64)).rejects.toMatchObject(
       refusal("wrong_types", "its wasi:sockets/instance-network is not that of WASI 0.2"),
     );
+    await expect(transpile(await fixture("wrong-wasi-3-types.wit"), 64)).rejects.toMatchObject(
+      refusal(
+        "wrong_types",
+        'its wasi:http/client is not that of WASI 0.3: it has "export function send(url: string): number;"',
+      ),
+    );
     // Its types would be looked for under one name, and be those of the other.
     await expect(inspect(await fixture("named-twice.wit"))).rejects.toMatchObject(
       refusal("named_twice", "wasi:random/random"),
     );
+  });
+
+  test("the types of WASI 0.3 are those that the transpiler declares for its WIT", async () => {
+    const { componentEmbed, componentNew } = await import("@bytecodealliance/jco");
+    const { transpileBytes } = await import("@bytecodealliance/jco-transpile");
+    const imports = Object.keys(WASI_0_3).map((name) => `import ${name}@0.3.0;`);
+    const packages = ["clocks", "random", "cli", "filesystem", "sockets", "http"].map((name) =>
+      wasiPackage(name, "0.3.0"),
+    );
+    const witSource = `package fixture:fixture; world fixture { ${imports.join(" ")} } ${packages.join("\n")}`;
+    const bytes = await componentNew(await componentEmbed({ witSource, dummy: true, world: "fixture" }), []);
+    const { files } = await transpileBytes(bytes, { name: "component", wasiShim: false, asyncMode: "jspi" });
+    const declared = Object.keys(WASI_0_3).map((name) => {
+      const file = files[`interfaces/${name.replace(/[:/]/g, "-")}.d.ts`];
+      return [name, declarations(new TextDecoder().decode(file))];
+    });
+    expect(Object.fromEntries(declared)).toEqual(WASI_0_3);
   });
 
   test("random bytes, no bytes, text and a truncated component are refused", async () => {

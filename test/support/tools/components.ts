@@ -119,20 +119,40 @@ function worldOf(source: string): string {
   const names = imported.map((name) => name.replace(/^postern:tool\/(.*)@.*$/, "$1"));
   const world = `world fixture { include sandboxed-tool; ${names.map((name) => `import ${name};`).join(" ")} }`;
   const isWasi = imported.some((name) => name.startsWith("wasi:"));
-  const packages = isWasi ? [...WASI_PACKAGES.map(wasiPackage), readFileSync(KEYVALUE, "utf8")] : [];
-  return [contract, world, ...packages].join("\n");
+  const packages = isWasi
+    ? [...WASI_PACKAGES.map((name) => wasiPackage(name)), readFileSync(KEYVALUE, "utf8")]
+    : [];
+  const packages3 = isRelease3(source) ? WASI_3_PACKAGES.map((name) => wasiPackage(name, "0.3.0")) : packages;
+  return [contract, world, ...packages3].join("\n").replace(ASYNC_SEND, "$1");
+}
+
+const isRelease3 = (source: string) => /from "wasi:[^"]+@0\.3\.0"/.test(source);
+
+/**
+ * componentize-qjs 0.4.5 makes no component that imports an `async func` outside of its own WASI: it runs the script with imports
+ * that trap, and makes those synchronous. So `send` is synchronous while it builds, and is marked in the component afterwards.
+ */
+const ASYNC_SEND = /(\binterface client \{[\s\S]*?\bsend: )async /;
+const [PLAIN_FUNCTION, ASYNC_FUNCTION] = [0x40, 0x43];
+
+function withAsyncSend(component: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(component);
+  const type = Buffer.from([PLAIN_FUNCTION, 1, "request".length, ...Buffer.from("request")]);
+  for (let at = bytes.indexOf(type); at >= 0; at = bytes.indexOf(type, at + 1)) bytes[at] = ASYNC_FUNCTION;
+  return bytes;
 }
 
 const isAsync = (source: string) => source.includes("async execute(");
 
 const KEYVALUE = join(FIXTURES, "wit", "packages", "keyvalue.wit");
 const WASI_PACKAGES = ["io", "clocks", "sockets", "filesystem"];
+const WASI_3_PACKAGES = ["clocks", "random", "cli", "filesystem", "sockets", "http"];
 
 /** WASI's own packages, as the toolchain brings them, in the form in which one file may hold several. */
-export function wasiPackage(name: string): string {
+export function wasiPackage(name: string, release = "0.2.12"): string {
   const file = join(
     ROOT,
-    `node_modules/@bytecodealliance/jco/lib/wit/builtin/0.2.12/wasi-${name}/package.wit`,
+    `node_modules/@bytecodealliance/jco/lib/wit/builtin/${release}/wasi-${name}/package.wit`,
   );
   const text = readFileSync(file, "utf8").replace(/^world [\s\S]*?^\}/gm, "");
   return text.replace(/^package (.*?);([\s\S]*)$/m, "package $1 {$2}");
@@ -146,7 +166,8 @@ async function build(name: string, source: string): Promise<Uint8Array> {
       const witPath = join(folder, "tool.wit");
       writeFileSync(witPath, worldOf(source));
       const options = { witPath, jsSource: source, world: "fixture", sync: !isAsync(source) };
-      return (await componentize(options)).component;
+      const { component } = await componentize(options);
+      return isRelease3(source) ? withAsyncSend(component) : component;
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

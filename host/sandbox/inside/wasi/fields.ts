@@ -81,6 +81,15 @@ export function createFieldsClass(holdings: Holdings): FieldsClass {
     entries(): readonly Entry[] {
       return this.#entries;
     }
+    /** `entries` of WASI 0.3. */
+    copyAll(): readonly Entry[] {
+      return this.#entries;
+    }
+    getAndDelete(name: string): readonly Uint8Array[] {
+      const values = this.get(name);
+      this.delete(name);
+      return values;
+    }
     clone(): Fields {
       return Fields.fromList(this.#entries);
     }

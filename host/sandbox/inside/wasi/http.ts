@@ -12,8 +12,8 @@ import {
 
 export type Send = (request: ToolRequest) => Promise<ToolReply>;
 
-const MAX_BODY_BYTES = 1 << 20;
-const MAX_TEXT = 1 << 16;
+export const MAX_BODY_BYTES = 1 << 20;
+export const MAX_TEXT = 1 << 16;
 
 const TOO_MANY = "This call has asked for far too many requests.";
 const LOST = { ok: false, error: "The request could not be sent." } as const;
@@ -121,11 +121,11 @@ export function createHttp(holdings: Holdings, send: Send): Readonly<Record<stri
         method: (request.#method.val ?? request.#method.tag).toUpperCase(),
         url: `${nameOf(request.#scheme)}://${request.#authority ?? ""}${request.#path ?? "/"}`,
         headersJson: toHeadersJson(request.#headers),
-        timeoutMs: timeoutOf(options),
+        timeoutMs: timeoutIn(options?.connectTimeout(), options?.firstByteTimeout()),
       };
       // It counts until it is answered: a guest could put any number of them on their way.
       const begin = async (body: Result<Uint8Array | undefined, string>) => {
-        future.settle(await attempt(asked, body));
+        future.settle(await sendCounted(holdings, send, asked, body));
         request.#body?.release();
         request.#headers[Symbol.dispose]();
         request[Symbol.dispose]();
@@ -134,15 +134,6 @@ export function createHttp(holdings: Holdings, send: Send): Readonly<Record<stri
       else request.#body.whenWhole((whole) => void begin(whole));
       return future;
     }
-  }
-
-  async function attempt(
-    asked: Omit<ToolRequest, "body">,
-    body: Result<Uint8Array | undefined, string>,
-  ): Promise<ToolReply> {
-    if (body.tag === "err") return { ok: false, error: body.val };
-    if (!holdings.account.countRequest()) return { ok: false, error: TOO_MANY };
-    return send({ ...asked, body: body.val }).catch(() => LOST);
   }
 
   return {
@@ -165,17 +156,28 @@ export function createHttp(holdings: Holdings, send: Send): Readonly<Record<stri
   };
 }
 
-/** The guest waits for the whole answer. */
-function timeoutOf(options: { connectTimeout(): Duration; firstByteTimeout(): Duration } | undefined) {
-  const firstByte = options?.firstByteTimeout();
-  if (options === undefined || firstByte === undefined) return undefined;
-  const millis = ((options.connectTimeout() ?? 0n) + firstByte) / 1_000_000n;
+/** A body that is an error is the reason why nothing is sent. */
+export async function sendCounted(
+  { account }: Holdings,
+  send: Send,
+  asked: Omit<ToolRequest, "body">,
+  body: Result<Uint8Array | undefined, string>,
+): Promise<ToolReply> {
+  if (body.tag === "err") return { ok: false, error: body.val };
+  if (!account.countRequest()) return { ok: false, error: TOO_MANY };
+  return send({ ...asked, body: body.val }).catch(() => LOST);
+}
+
+/** In milliseconds. The guest waits for the whole answer. */
+export function timeoutIn(connect: Duration, firstByte: Duration): number | undefined {
+  if (firstByte === undefined) return undefined;
+  const millis = ((connect ?? 0n) + firstByte) / 1_000_000n;
   return millis > 0xffff_ffffn ? undefined : Math.max(1, Number(millis));
 }
 
 type Duration = bigint | undefined;
 
-function nameOf(scheme: Variant | undefined): string {
+export function nameOf(scheme: Variant | undefined): string {
   return scheme === undefined ? "https" : (scheme.val ?? scheme.tag).toLowerCase();
 }
 

@@ -135,7 +135,7 @@ export class FutureTrailers extends Resource {
   }
 }
 
-function withAddress(reply: ToolReply): ToolReply {
+export function withAddress(reply: ToolReply): ToolReply {
   if (!reply.ok) return reply;
   const { headers = [], url } = reply;
   const others = headers.filter(([name]) => name !== ADDRESS);

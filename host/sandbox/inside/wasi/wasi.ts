@@ -5,6 +5,7 @@ import type { GrantedFolders } from "./folders.ts";
 import { createHttp, type Send } from "./http.ts";
 import { Holdings, InputStream, OutputStream, Pollable, poll, StreamError } from "./io.ts";
 import { createSockets } from "./sockets.ts";
+import { createWasi3 } from "./wasi-3.ts";
 
 type StandardStream = "stdout" | "stderr";
 
@@ -45,7 +46,7 @@ export function createWasi(
 ) {
   const nothing = () => undefined;
   const holdings = new Holdings();
-  const interfaces: Readonly<Record<string, object>> = {
+  const release2: Readonly<Record<string, object>> = {
     "wasi:cli/environment": { getEnvironment: () => [], getArguments: () => [], initialCwd: nothing },
     "wasi:cli/exit": { exit, exitWithCode: exit },
     "wasi:cli/stdin": { getStdin: () => new InputStream(holdings) },
@@ -73,8 +74,9 @@ export function createWasi(
     ...createSockets(holdings),
     ...createHttp(holdings, send),
   };
+  const random = { random: randomBytes, randomU64, maxRandom: BigInt(MAX_RANDOM_BYTES) };
   return {
-    interfaces,
+    interfaces: { ...release2, ...createWasi3(holdings, release2, { write, send, ...random }) },
     holdings,
     /** How many resources were handed out so far: each leaves a trace in the glue's tables. */
     resources: () => holdings.handedOut,
