@@ -8,7 +8,7 @@ import type { Project } from "../project.ts";
 import { embedMap, locate, originIn } from "../trace/source-map.ts";
 import { buildFault, mistakeAt } from "./mistakes.ts";
 import type { Toolchain } from "./toolchain.ts";
-import { WORLD, writeWit } from "./world.ts";
+import { WORLD, withAsyncExecute, writeWit } from "./world.ts";
 
 export interface Script {
   readonly source: string;
@@ -41,11 +41,9 @@ export async function componentize(
     return embedMap(await make(wit, script, toolchain, folder), script.map);
   } catch (error) {
     const said = reason(error);
-    const [, missing, wrong] = NOT_A_TOOL.exec(said) ?? [];
-    if (wrong !== undefined)
-      throw buildFault([
-        await mistakeAt(project.folder, project.entry, missing ? EXPORT : /\bexecute\b/, wrong),
-      ]);
+    const [, missing] = NOT_A_TOOL.exec(said) ?? [];
+    if (missing !== undefined)
+      throw buildFault([await mistakeAt(project.folder, project.entry, EXPORT, missing)]);
     throw explainCrash(said, script.map) ?? error;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -81,26 +79,36 @@ async function componentizeWithQuickJs(
 ): Promise<Uint8Array> {
   const { componentize: make } = await toolchain.load("componentize-qjs");
   const witPath = join(folder, "tool.wit");
-  await writeFile(witPath, wit);
-  const jsSource = source + refuseWrongForm(source);
-  const { component } = await make({ witPath, jsSource, world: WORLD, sync: true });
-  return component;
+  const build = async (isAsync: boolean) => {
+    await writeFile(witPath, isAsync ? withAsyncExecute(wit) : wit);
+    const jsSource = source + refuseWrongForm(source, isAsync);
+    const { component } = await make({ witPath, jsSource, world: WORLD, sync: !isAsync });
+    return component;
+  };
+  try {
+    return await build(false);
+  } catch (error) {
+    // Only the engine, which runs the script, knows what it exports.
+    if (!reason(error).includes(IS_ASYNC)) throw error;
+    return build(true);
+  }
 }
 
-/** Matches what the lines below throw, and says whether a function is missing. */
-const NOT_A_TOOL = /Postern (misses|refuses): (.+)/;
+/** Matches what the lines below throw. */
+const NOT_A_TOOL = /Postern misses: (.+)/;
+// Part of the source of every component that is built so: with other words each would be another.
+const IS_ASYNC =
+  "Postern refuses: execute is async, and QuickJS cannot wait: make it a plain function, or build it without --engine quickjs";
 const EXPORT = /^export\b.*\btool\b/;
 
-/** QuickJS makes a component of anything: a missing function shows when it is called, and a promise would be no answer. */
-function refuseWrongForm(source: string): string {
+/** QuickJS makes a component of anything: a missing function shows when it is called, and a promise answers only an async `execute`. */
+function refuseWrongForm(source: string, isAsync: boolean): string {
   const [, name = "tool"] =
     /^ {2}(?:([\w$]+) as )?tool,?$/m.exec(source.slice(source.lastIndexOf("export {"))) ?? [];
-  const isAsync =
-    "execute is async, and QuickJS cannot wait: make it a plain function, or build it without --engine quickjs";
+  const refuseAsync = `if (${name}.execute.constructor?.name === "AsyncFunction") throw new TypeError(${JSON.stringify(IS_ASYNC)});\n`;
   return `for (const one of ["description", "schema", "execute"])
   if (typeof ${name}?.[one] !== "function") throw new TypeError(\`Postern misses: "tool" has no function \${one}\`);
-if (${name}.execute.constructor?.name === "AsyncFunction") throw new TypeError(${JSON.stringify(`Postern refuses: ${isAsync}`)});
-`;
+${isAsync ? "" : refuseAsync}`;
 }
 
 /** Undefined where it was not the script that failed. */

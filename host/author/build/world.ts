@@ -7,3 +7,8 @@ export function writeWit(contract: string, interfaces: readonly string[]): strin
   const imports = interfaces.filter((name) => name !== "host").map((name) => `import ${name};`);
   return `${contract}\nworld ${WORLD} { include sandboxed-tool; ${imports.join(" ")} }\n`;
 }
+
+/** The same world for a tool whose `execute` is asynchronous, as the component model has it since WASI 0.3. */
+export function withAsyncExecute(wit: string): string {
+  return wit.replace(/^ {2}execute: func\(/m, "  execute: async func(");
+}

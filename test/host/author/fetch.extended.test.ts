@@ -82,7 +82,27 @@ test("a tool that does not use fetch imports no HTTP", async () => {
   expect(imports.filter((name) => name.startsWith("wasi:http"))).toEqual([]);
 });
 
-test("with QuickJS, fetch and an async execute are refused in words", async () => {
+test("with QuickJS, an async execute is built as one of the component model, and waits for what it asks", async () => {
+  const folder = await newProject("js");
+  writeFileSync(
+    join(folder, "tool.js"),
+    `import { httpRequest } from "postern:tool/host@0.1.0";
+     export const tool = { description: () => "Adds up.", schema: () => "{}", async execute() {
+       const later = async () => httpRequest("GET", "https://api.test/", "{}", undefined, undefined).status;
+       const [one, two] = await Promise.all([later(), later()]);
+       return { output: JSON.stringify(one + two) };
+     } };`,
+  );
+  const component = toComponent(readFileSync((await buildWithQuickJs(folder)).file));
+  const pool = createPool({ size: 1 });
+  onTestFinished(() => pool.close());
+  const http = async () => ({ ok: true, status: 200, headers: [], body: new Uint8Array() }) as const;
+  const call = { component, params: "{}", timeoutMs: 60_000, secrets: [], http };
+  expect(await pool.call(call)).toMatchObject({ ok: true, output: "400" });
+  expect(await pool.call(call)).toMatchObject({ ok: true, output: "400" });
+});
+
+test("with QuickJS, fetch is refused in words", async () => {
   const folder = await newProject("js");
   const write = (execute: string, more = "") =>
     writeFileSync(
@@ -93,8 +113,6 @@ test("with QuickJS, fetch and an async execute are refused in words", async () =
   await expect(buildWithQuickJs(folder)).rejects.toThrow(
     "tool.js: it uses fetch, which QuickJS does not have: use httpRequest of postern:tool/host, or build it without --engine quickjs",
   );
-  write('async execute() { return { output: "1" }; }');
-  await expect(buildWithQuickJs(folder)).rejects.toThrow("execute is async, and QuickJS cannot wait");
   // Neither a method nor a word of that name is the global, and a library may ask whether there is one.
   write(
     'execute: () => ({ output: JSON.stringify([cache.fetch("fetch"), typeof fetch]) })',
