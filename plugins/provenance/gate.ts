@@ -38,6 +38,7 @@ import {
   type Doubt as Judged,
   judge,
   judgeAction,
+  MAX_DOUBTS,
 } from "./ruling.ts";
 import {
   bound,
@@ -303,6 +304,7 @@ export function createTurnGate(
     const sources = await look();
     const wrong = steps.findIndex(({ tool }) => installed.get(tool)?.writes !== true);
     if (wrong !== -1) return { ...CLEAR, refusal: notInPlan(wrong, steps[wrong]?.tool ?? "") };
+    if (JSON.stringify(params).length > MAX_PLAN_LENGTH) return { ...CLEAR, refusal: TOO_LONG };
     if (sources.heard.length === 0 || settings.mode === "deny") return CLEAR;
     const words = hearOnce(sources.said, sources.known);
     const judged = await Promise.all(
@@ -314,7 +316,8 @@ export function createTurnGate(
         const doubts = judge(called, words, sources.heard).filter(
           ({ rule, value }) => rule !== "destination" || !isKnown(String(value)),
         );
-        return { isAsked: doubts.length > 0, step: tellStep(step, tool, doubts, sources.heard) };
+        const isUnasked = [...doubts, ...judgeAction(called, words)].some(({ name }) => name === "");
+        return { isAsked: doubts.length > 0, step: tellStep(step, tool, doubts, isUnasked, sources.heard) };
       }),
     );
     if (!judged.some(({ isAsked }) => isAsked)) return CLEAR;
@@ -329,22 +332,25 @@ export function createTurnGate(
     step: Step,
     tool: ToolInfo,
     doubts: readonly Judged[],
+    isUnasked: boolean,
     heard: readonly Source[],
   ): PlannedStep {
     const text = (shown: string) => redact(mask, shown);
+    // Not all of so many were looked at.
+    const isCut = doubts.length >= MAX_DOUBTS;
     const values = leavesOfStep(tool, step).map((leaf) => {
-      const { name: param, value } = leaf;
+      const { name, value } = leaf;
+      const param = text(visibleLine(name));
       if (!isCovered(leaf)) return { param, value: "", from: "asked about by itself, when the call is made" };
-      const doubt = doubts.find((one) => one.name === param && one.value === value);
+      const doubt = doubts.find((one) => one.name === name && one.value === value);
       const source = doubt && heard.find((one) => one === doubt.source);
-      const from = doubt && sayFrom(source && narrow(source, String(value)));
+      const from = doubt || isCut ? sayFrom(source && narrow(source, String(value))) : undefined;
       return {
-        param: text(visibleLine(param)),
+        param,
         value: text(sayReferences(visibleLine(String(value)))),
         ...(from !== undefined && { from: text(from) }),
       };
     });
-    const isUnasked = doubts.some(({ rule, name }) => rule === "change" && name === "");
     return { tool: step.tool, ...(isUnasked && { note: "you did not ask for this, or not again" }), values };
   }
 
@@ -423,6 +429,13 @@ export function createTurnGate(
     },
   };
 }
+
+/** More than that nobody would read. */
+const MAX_PLAN_LENGTH = 20_000;
+const TOO_LONG = {
+  code: "invalid_params",
+  message: `The plan has more than ${MAX_PLAN_LENGTH} characters, which is too long to be read. Plan fewer steps.`,
+};
 
 const notInPlan = (at: number, tool: string) => ({
   code: "invalid_params",

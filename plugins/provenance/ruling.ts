@@ -79,7 +79,7 @@ export interface Doubt {
   readonly part?: string | undefined;
 }
 
-const MAX_DOUBTS = 20;
+export const MAX_DOUBTS = 20;
 
 /** `budget`: what the calls of the turn may carry out in values that say little. `grounds` gets why values need no question. */
 export function judge(

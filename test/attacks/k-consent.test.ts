@@ -332,6 +332,22 @@ attack("K", "Values that a plan fills in later are the step's own, new, and no p
   }
 });
 
+attack(
+  "K",
+  "Many doubtful values hide none of a plan, and nobody is shown one that they would not read",
+  async () => {
+    const desk = await hotel();
+    const ids = Array.from({ length: 40 }, (_, at) => `r-${at + 20}`);
+    const { gate } = await agree(desk, plan(["label_rooms", { room_ids: ids }], RESERVE));
+    const [label] = (gate?.type === "approval" && gate.steps) || [];
+    expect(label?.values.map(({ value }) => value)).toEqual(ids);
+    expect(label?.values.every(({ from }) => from === "not your words")).toBe(true);
+    const long = plan(["label_rooms", { room_ids: Array(30).fill("x".repeat(900)) }], RESERVE);
+    desk.script([["search_rooms", {}], long, RESERVE], "l");
+    expect((await desk.say(PERSON)).gate).toMatchObject({ call: { name: "reserve_room" } });
+  },
+);
+
 attack("K", "A plan ends with its turn, and where a tool of it changes", async () => {
   const desk = await hotel();
   const { next } = await agree(desk, PLAN);

@@ -164,7 +164,7 @@ function Steps({ of: steps }: { of: NonNullable<ApprovalCardProps["gate"]["steps
             {Object.entries(values).map(([nr, { param, value, from }]) => (
               <li key={nr}>
                 {param}
-                {from !== undefined && <mark> ({from})</mark>}: <bdi class="step-value">{value}</bdi>
+                {from !== undefined && <mark> ({from})</mark>}: <bdi>{value}</bdi>
               </li>
             ))}
           </ul>
