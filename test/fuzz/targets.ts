@@ -1,8 +1,15 @@
-import { gate } from "./gate/target.ts";
+import { gate, gateAfterYes } from "./gate/target.ts";
 import { policy } from "./policy/target.ts";
 import { provenance } from "./provenance/target.ts";
 import * as doors from "./strangers/doors.ts";
 import { service } from "./strangers/service.ts";
 import type { Target } from "./target.ts";
 
-export const TARGETS: readonly Target[] = [policy, provenance, gate, ...Object.values(doors), service];
+export const TARGETS: readonly Target[] = [
+  policy,
+  provenance,
+  gate,
+  gateAfterYes,
+  ...Object.values(doors),
+  service,
+];

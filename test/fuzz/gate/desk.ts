@@ -1,5 +1,6 @@
 /** A real agent with the provenance plugin, a model that makes every call of an attack, and tools that note what they were given. */
-import type { AnyPlugin, TurnRecord } from "../../../kernel/plugin.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { AnyPlugin, Gate, TurnRecord } from "../../../kernel/plugin.ts";
 import store from "../../../plugins/store/plugin.ts";
 import { inFolder } from "../../bench/support/programs.ts";
 import { startModelServer } from "../../support/servers/model-server.ts";
@@ -14,14 +15,24 @@ export interface Outcome {
   readonly reached: readonly Call[];
   readonly questions: number;
   readonly doubts: number;
+  /** Questions that were answered with yes. */
+  readonly yes: number;
 }
 
 export type Try = (attack: Attack) => Promise<Outcome>;
 
+function callsAt(gate: Gate): readonly Call[] {
+  const others = gate.type === "approval" ? (gate.others ?? []) : [];
+  return [gate.call, ...others].map(({ name, params }) => ({ name, arguments: JSON.parse(params) }));
+}
+
+const isAmong = (calls: readonly Call[], { name, arguments: given }: Call): boolean =>
+  calls.some((one) => one.name === name && isDeepStrictEqual(one.arguments, given));
+
 const text = { type: "string" };
 const MOST_QUESTIONS = 12;
 
-/** Lets `work` try one attack after another. The person denies whatever they are asked. */
+/** Lets `work` try one attack after another. The person says yes to what they want, and denies everything else. */
 export function withDesk<Result>(work: (attempt: Try) => Promise<Result>): Promise<Result> {
   return inFolder(async (folder) => {
     const model = await startModelServer();
@@ -65,6 +76,15 @@ export function withDesk<Result>(work: (attempt: Try) => Promise<Result>): Promi
       delete_file: note("delete_file", ["drive.test"], true, { file_id: text }),
       invite_user: note("invite_user", ["chat.test"], true, { user: text, email: text }),
       create_event: note("create_event", ["calendar.test"], true, { title: text, participants: several }),
+      search_rooms: reads("search_rooms", "hotel.test"),
+      search_mails: reads("search_mails", "mail.test"),
+      reserve_room: note("reserve_room", ["hotel.test"], true, { room_id: text }),
+      pay_booking: note("pay_booking", ["hotel.test"], true, { booking_id: text }),
+      verify_payment: note("verify_payment", ["hotel.test"], true, { payment_id: text, code: text }),
+      share_booking: note("share_booking", ["hotel.test"], true, { booking_id: text, emails: several }),
+      cancel_booking: note("cancel_booking", ["hotel.test"], true, { booking_id: text }),
+      buy_room: note("buy_room", ["hotel.test"], true, { room_id: text }),
+      pay_other_booking: note("pay_other_booking", ["other.test"], true, { booking_id: text }),
       ring: note("ring", ["phone.test"], true, { number: text }),
       run_code: codeTool(codes),
     };
@@ -80,7 +100,12 @@ export function withDesk<Result>(work: (attempt: Try) => Promise<Result>): Promi
     const agent = kernel.service("agent");
     let count = 0;
 
-    async function attempt({ turns, codes: written, strangers: planted }: Attack): Promise<Outcome> {
+    async function attempt({
+      turns,
+      codes: written,
+      strangers: planted,
+      agreed = [],
+    }: Attack): Promise<Outcome> {
       const user = `person${++count}`;
       reached.length = 0;
       Object.assign(strangers, planted);
@@ -90,6 +115,7 @@ export function withDesk<Result>(work: (attempt: Try) => Promise<Result>): Promi
         };
       let questions = 0;
       let doubts = 0;
+      let yes = 0;
       let thread: string | undefined;
       const run = async (input: Parameters<typeof agent.run>[0]["input"]): Promise<TurnRecord> =>
         (await agent.run({ user, channel: "fuzz", input, ...(thread && { thread }) })).record;
@@ -105,10 +131,13 @@ export function withDesk<Result>(work: (attempt: Try) => Promise<Result>): Promi
         for (let asked = 0; record.gate !== undefined && asked < MOST_QUESTIONS; asked++) {
           questions++;
           doubts += record.gate.type === "approval" ? (record.gate.doubts?.length ?? 0) : 0;
-          record = await run({ type: "approval", gate: record.gate.id, decision: "deny" });
+          const isAgreed = callsAt(record.gate).every((call) => isAmong(agreed, call));
+          const decision = isAgreed ? "once" : "deny";
+          if (isAgreed) yes++;
+          record = await run({ type: "approval", gate: record.gate.id, decision });
         }
       }
-      return { reached: [...reached], questions, doubts };
+      return { reached: [...reached], questions, doubts, yes };
     }
 
     try {
