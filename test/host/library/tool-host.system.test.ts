@@ -7,10 +7,13 @@ import { generateText, stepCountIs } from "ai";
 import { beforeAll, expect, test } from "vitest";
 import {
   aiTools,
+  Fault,
   type Grant,
+  type InstallOptions,
   openToolHost,
   type ToolEvent,
   type ToolFiles,
+  type ToolHost,
   type ToolHostOptions,
   toolFunctions,
 } from "../../../host/library/tool-host.ts";
@@ -41,6 +44,16 @@ const BEARER = {
   auth: { secret_name: "token", env_var: "ECHO_TOKEN" },
 };
 
+/** A busy machine may not let a component describe itself in time. */
+async function install(host: ToolHost, files: ToolFiles, agree: InstallOptions["agree"] = yes) {
+  for (;;)
+    try {
+      return await host.install(files, { name: "echo", agree });
+    } catch (error) {
+      if (!(error instanceof Fault && error.code === "cannot_describe_itself")) throw error;
+    }
+}
+
 /** An installed tool is a folder, which can be copied: to look at a component takes a busy machine seconds. */
 let installed: string;
 beforeAll(async () => {
@@ -51,7 +64,7 @@ beforeAll(async () => {
   );
   await copyCode(await fixture("echo.js"), installed);
   await using host = await openToolHost({ folder: installed });
-  await host.install(await echo(BEARER), { name: "echo", agree: yes });
+  await install(host, await echo(BEARER));
   return async () => {
     for (const undo of undos) await undo();
   };
@@ -80,7 +93,7 @@ test("a tool is installed after it was agreed to, called, recorded and removed",
   const stop = host.events((event) => void events.push(event));
   const grants: Grant[] = [];
   const agree = (grant: Grant) => grants.push(grant) > 0;
-  const tool = await host.install(await echo(), { name: "echo", agree });
+  const tool = await install(host, await echo(), agree);
   expect(grants[0]).toMatchObject({
     name: "echo",
     version: "1.0.0",
@@ -114,8 +127,10 @@ test("what nobody agrees to is not installed, and a replacement says what change
   const grants: Grant[] = [];
   const agree = (grant: Grant) => grants.push(grant) === 0;
   const http = { allowlist: [{ host: "example.org", path_prefix: "/", methods: ["GET"] }] };
-  const refused = host.install(await echo({ http }), { name: "echo", agree });
-  await expect(refused).rejects.toMatchObject({ kind: "forbidden", code: "not_agreed" });
+  await expect(install(host, await echo({ http }), agree)).rejects.toMatchObject({
+    kind: "forbidden",
+    code: "not_agreed",
+  });
   expect(await host.list()).toEqual(before);
   expect(grants[0]?.replaces).toMatchObject({ version: "1.0.0" });
   expect(grants[0]?.replaces?.added.join()).toContain("example.org");
