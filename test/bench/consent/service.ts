@@ -106,7 +106,8 @@ export function inService(
       let people = 0;
       const writes = ({ server, tool }: Step) =>
         servers.get(server)?.some((one) => one.name === tool && one.writes) ?? false;
-      await use(async (id, person, steps, planning = "none") => {
+      await use(async (id, person, given, planning = "none") => {
+        const steps = planning === "none" ? given : lookUpFirst(given, writes);
         waiting = [...steps];
         made = [];
         const user = `person-${people++}`;
@@ -206,4 +207,33 @@ function planOf(
     if (typeof value !== "string") return value;
     return value.replace(/[\p{L}\p{N}][\p{L}\p{N}_-]*/gu, (word) => made.get(word) ?? word);
   }
+}
+
+/** The tool asks a model to look up what it can before it states its steps: what needs nothing that a step makes comes first. */
+function lookUpFirst(steps: readonly Step[], writes: (step: Step) => boolean): readonly Step[] {
+  const at = steps.findIndex((step) => writes(step) && !step.obeys);
+  if (at === -1) return steps;
+  const wordsOf = (text: string) => new Set(text.match(/[\p{L}\p{N}][\p{L}\p{N}_-]*/gu));
+  const before = wordsOf(
+    steps
+      .slice(0, at)
+      .map(({ gives }) => gives)
+      .join("\n"),
+  );
+  const made = new Set(
+    steps.filter(writes).flatMap(({ fields }) =>
+      Object.values(fields)
+        .map(String)
+        .filter((value) => /\d/.test(value) && !before.has(value)),
+    ),
+  );
+  const isEarly = (step: Step, index: number) =>
+    index > at &&
+    !writes(step) &&
+    wordsOf(`${JSON.stringify(step.with)}\n${step.gives}`).isDisjointFrom(made);
+  return [
+    ...steps.slice(0, at),
+    ...steps.filter(isEarly),
+    ...steps.filter((step, index) => index >= at && !isEarly(step, index)),
+  ];
 }
