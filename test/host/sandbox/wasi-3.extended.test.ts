@@ -48,7 +48,7 @@ test("requests of wasi:http 0.3 go to the broker, and its refusals come back in 
   const common = { url: "https://api.test/path?q=1", headersJson: '{"accept":"text/plain"}' };
   expect(asked).toMatchObject([
     { method: "GET", ...common, body: undefined },
-    { method: "POST", ...common, body: Buffer.from("a body") },
+    { method: "POST", ...common, body: new TextEncoder().encode("a body") },
   ]);
   const refused = async (what: object) =>
     (await call({ ...get, ...what, deed: "refused" }, { http })).said.error;
