@@ -50,7 +50,11 @@ export async function aiTools(host: Host, options: AdapterOptions): Promise<Reco
   return Object.fromEntries(
     functions.map(({ name, description, parameters, call }) => {
       // What its `jsonSchema()` makes. The params are checked in the tool's own process.
-      const inputSchema = { [Symbol.for("vercel.ai.schema")]: true, jsonSchema: parameters };
+      const inputSchema = {
+        [Symbol.for("vercel.ai.schema")]: true,
+        jsonSchema: parameters,
+        validate: undefined,
+      };
       const execute: AiTool["execute"] = (input, { abortSignal }) =>
         call(input as object, { signal: abortSignal });
       return [name, { type: "dynamic", description, inputSchema, execute }];
