@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createOpenAI } from "@ai-sdk/openai";
-import { generateText, stepCountIs } from "ai";
+import { stepCountIs, streamText } from "ai";
 import { beforeAll, expect, test } from "vitest";
 import {
   aiTools,
@@ -239,13 +239,15 @@ test("tools are functions with a JSON Schema, and tools of the AI SDK", async ()
   const model = await scriptedModel();
   model.script({ calls: [{ id: "call_1", name: "echo", arguments: TEXT }] }, { text: "It said hello." });
   const openai = createOpenAI({ apiKey: "none", baseURL: model.url });
-  const { text, steps } = await generateText({
+  const told = streamText({
     model: openai.chat("gpt-5"),
     prompt: "Say hello.",
     tools: await aiTools(host, ANN),
     stopWhen: stepCountIs(3),
   });
-  expect(text).toBe("It said hello.");
-  expect(steps[0]?.toolResults).toMatchObject([{ toolName: "echo", output: JSON.stringify(TEXT) }]);
+  expect(await told.text).toBe("It said hello.");
+  expect((await told.steps)[0]?.toolResults).toMatchObject([
+    { toolName: "echo", output: JSON.stringify(TEXT) },
+  ]);
   expect(model.requests[0]).toMatchObject({ tools: [{ function: { name: "echo" } }] });
 });
