@@ -46,7 +46,6 @@ interface Carrier {
 const CODE = /^(?=.*\d)[\p{L}\p{N}-]{3,16}$/u;
 const TOKEN = /[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?/gu;
 const CLAUSE = /(?<=[.!?])\s+|,\s|\n+/u;
-const MAX_PROSE = 4000;
 
 export function carriedBy(
   called: Carrier,
@@ -134,29 +133,21 @@ function fieldOf(record: AnswerRecord, param: string): Scalar | undefined {
   return record.find(([field, , isListed]) => !isListed && sameName(field, lastOf(param)))?.[1];
 }
 
-/** What the answer of a call says that it made: in its own fields and not in what these hold, or in words with the parameter's name. */
+/**
+ * What the answer of a call says that it made: in its own fields, and not in what these hold. In prose anyone may have written it, and
+ * so they may have where fields are lines and a text stands before: the text may have brought the line along.
+ */
 export function givenBy(text: string, param: string, subjects: ReadonlySet<string>): ReadonlySet<string> {
   const isList = /^\s*(?:\[|- )/.test(text);
   const [record] = isList ? [] : listedIn({ text }).records;
+  if (record === undefined) return new Set();
   const words = wordsOfName(lastOf(param));
-  if (record !== undefined) {
-    const isBare =
-      words.length > 1 && words.at(-1) === "id" && words.slice(0, -1).every((word) => subjects.has(word));
-    const found = fieldOf(record, param) ?? (isBare ? fieldOf(record, "id") : undefined);
-    return new Set(found === undefined ? [] : [String(found)]);
-  }
-  if (isList || text.length > MAX_PROSE || !words.every((word) => /^[a-z]{2,30}$/.test(word)))
-    return new Set();
-  const label = words.filter((word, at) => at === 0 || word !== "id").join("[ _-]");
-  const named = new RegExp(
-    `(?<![\\p{L}\\p{N}])${label}(?:[ _-]id)?(?:\\s+is|\\s*[:=#])?\\s+#?(${TOKEN.source})`,
-    "giu",
-  );
-  const found = new Set(
-    [...text.matchAll(named)].flatMap(([, token = ""]) => (/\d/.test(token) ? [token] : [])),
-  );
-  // Somebody else's words may stand in it as well.
-  return found.size === 1 ? found : new Set();
+  const isBare =
+    words.length > 1 && words.at(-1) === "id" && words.slice(0, -1).every((word) => subjects.has(word));
+  const firstText = record.findIndex(([, value]) => /\s/.test(String(value)));
+  const own = text.trimStart().startsWith("{") || firstText === -1 ? record : record.slice(0, firstText);
+  const found = fieldOf(own, param) ?? (isBare ? fieldOf(own, "id") : undefined);
+  return new Set(found === undefined ? [] : [String(found)]);
 }
 
 /** The words of each clause, whatever the form of the answer. */
