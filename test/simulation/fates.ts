@@ -25,9 +25,14 @@ const TOGETHER: readonly Trouble[] = [
   "lost answer",
   "cut connection",
 ];
+/** How many worlds know one kind of trouble alone, which then comes more often than where there are many. */
+const NARROW = 0.5;
 /** What is written all the time is where the fewest mistakes are. */
 const DULL = /insert nodes|changes|repeated_work|messaging_channels/;
 
+/** Where a node starts, whose clock may be wrong from then on. */
+const START = /: start /;
+const AT_STARTS = 0.15;
 /** Where a node has claimed something, to work on it. */
 const CLAIM = /: claim of /;
 /** How much more often a node stops there than anything goes wrong elsewhere. */
@@ -39,11 +44,19 @@ const MIN_STOP_MS = 15_000;
 export function drawFates(
   chance: () => number,
   chanceAtClaims: () => number,
+  chanceOfKind: () => number,
   isFleet: boolean,
   rate: number,
 ) {
-  const troubles = isFleet ? TOGETHER : ALONE;
+  const all = isFleet ? TOGETHER : ALONE;
+  const [draw, which] = [chanceOfKind(), chanceOfKind()];
+  const troubles = draw < NARROW ? [all[Math.floor(which * all.length)] as Trouble] : all;
   return (at: string): Fate | undefined => {
+    if (START.test(at)) {
+      const [draw, size] = [chanceOfKind(), chanceOfKind()];
+      const isWrong = isFleet && rate > 0 && draw < AT_STARTS;
+      return isWrong ? { at, trouble: "clock jump", millis: millisOf("clock jump", size) } : undefined;
+    }
     if (CLAIM.test(at)) {
       const [draw, size] = [chanceAtClaims(), chanceAtClaims()];
       const isStopped = isFleet && draw < (DULL.test(at) ? rate / 20 : rate * AT_CLAIMS);

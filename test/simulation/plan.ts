@@ -32,6 +32,9 @@ const KINDS = [
   ...["call", "call", "chat", "chat", "chat"],
 ];
 const MAX_DEEDS = 12;
+/** How many worlds know few kinds, which then meet more often than in a world where everything happens once. */
+const NARROW = 0.5;
+const FEW_KINDS = 3;
 /** In how many worlds people talk, up to three of them. */
 const TALKS = 0.4;
 const MAX_RATE = 0.15;
@@ -44,6 +47,9 @@ export function planOf(seed: number): Plan {
   const isFleet = chance() < 0.75;
   const count = 2 + Math.floor(chance() * (MAX_DEEDS - 1));
   const isQuiet = random(seed ^ 0x5c11e7)() < QUIET;
+  const narrow = random(seed ^ 0x3a770);
+  const kindOf = () => KINDS[Math.floor(narrow() * KINDS.length)] as string;
+  const kinds = narrow() < NARROW ? Array.from({ length: FEW_KINDS }, kindOf) : KINDS;
   const talk = random(seed ^ 0x7a1c);
   const talks = talk() < TALKS ? 1 + Math.floor(talk() * 3) : 0;
   const span = TROUBLE_MS * 0.7 * (isQuiet ? QUIET_HASTE : 1);
@@ -56,7 +62,7 @@ export function planOf(seed: number): Plan {
     deeds: [
       ...Array.from({ length: count }, (_, number) => ({
         at: Math.floor(chance() * span),
-        kind: KINDS[Math.floor(chance() * KINDS.length)] as string,
+        kind: kinds[Math.floor(chance() * kinds.length)] as string,
         number,
       })),
       ...Array.from({ length: talks }, (_, at) => ({

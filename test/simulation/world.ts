@@ -106,6 +106,8 @@ export interface Outcome {
 
 /** Then nothing goes wrong any more. */
 export const TROUBLE_MS = 100_000;
+/** So many that a node is given more places than it asks for, and so few that people come up against it. */
+export const CHAT_LIMIT = 6;
 /** Everything has come to its end a good while before. */
 const END_MS = 600_000;
 /** Longer than a world. */
@@ -115,7 +117,7 @@ const MAX_LATENCY_MS = 8000;
 const VARIABLES = {
   TOOL_APPROVALS: "post=allow,ask=ask",
   CHAT_TITLES: "false",
-  CHAT_RATE_LIMIT: "8",
+  CHAT_RATE_LIMIT: String(CHAT_LIMIT),
   MEMORY_VECTORS: "false",
 };
 /** So that a node often has to tell another of a job. */
@@ -149,7 +151,13 @@ export async function play(
   const fates: Fate[] = [];
   const fateOf = plan.fates
     ? repeatFates(plan.fates)
-    : drawFates(random(plan.seed ^ 0xfa7e), random(plan.seed ^ 0xc1a135), plan.isFleet, plan.rate);
+    : drawFates(
+        random(plan.seed ^ 0xfa7e),
+        random(plan.seed ^ 0xc1a135),
+        random(plan.seed ^ 0x3a771),
+        plan.isFleet,
+        plan.rate,
+      );
   const writes = new Map<string, number>();
   const nodes: SimulatedNode[] = [];
   const database = await open(plan.isFleet ? "postgres" : "sqlite", () => machine.wall());
@@ -179,6 +187,7 @@ export async function play(
     nodes.push(node);
     note(node, "starts");
     world.count("starts", 1);
+    world.meetFate(node, "start");
     const mask = createMask();
     const log = createLog("debug", mask, {
       pretty: false,
