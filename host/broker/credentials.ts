@@ -46,8 +46,12 @@ export function createCredentialSource(options: CredentialSourceOptions) {
     },
     /** Returns the question to ask before this tool may use an existing secret; undefined if it may use it, or if there is none. */
     async question(holder: Holder, secretName: string) {
-      const standing = await vault.of(holder).secrets.standing(secretName);
-      return standing.type === "asks" ? standing.question : undefined;
+      const shared = { ...holder, user: undefined };
+      for (const one of holder.user === undefined || holder.ownOnly ? [holder] : [holder, shared]) {
+        const standing = await vault.of(one).secrets.standing(secretName);
+        if (standing.type === "asks") return standing.question;
+      }
+      return undefined;
     },
     /** Every value there is, for the scan of what leaves and what comes back. */
     async known(auth: AuthSetup | undefined): Promise<readonly string[]> {
