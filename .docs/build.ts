@@ -25,6 +25,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "capabilities/README.md",
     "components/README.md",
     "host/README.md",
+    "host/library/README.md",
     "host/sources/README.md",
     "host/trust/README.md",
     "host/mcp/README.md",
