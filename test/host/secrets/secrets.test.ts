@@ -175,7 +175,7 @@ test("only the broker and the sign-in of MCP servers ever have a vault in their 
     if (/\b(SecretValues|Vault|openVault|vault)\b/.test(await readFile(join(host, file), "utf8")))
       holders.push(file);
   }
-  // `tool-host.ts` and `foreign-tools.ts` put the parts together, `environment.ts` has what commands are started with; `admin.ts` and `authorization.ts` store what a sign-in brings.
+  // `tool-host.ts`, `service-host.ts` and `foreign-tools.ts` put the parts together, `environment.ts` has what commands are started with; `setup.ts`, `admin.ts` and `authorization.ts` store what people enter and a sign-in brings.
   expect(holders.sort()).toEqual([
     "admin.ts",
     "authorization.ts",
@@ -187,6 +187,8 @@ test("only the broker and the sign-in of MCP servers ever have a vault in their 
     "mcp/sign-in/environment.ts",
     "mcp/sign-in/sign-in.ts",
     "secrets/secrets.ts",
+    "service-host.ts",
+    "setup.ts",
     "tool-host.ts",
   ]);
 });
