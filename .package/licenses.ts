@@ -17,6 +17,9 @@ const SHIPPED = new Set([
 /** For what only building and testing run. */
 const DEVELOPMENT = SHIPPED.union(new Set(["MPL-2.0"]));
 
+/** MPL-2.0 covers its own files alone, and wants it said where their source is: `components/README.md` does. It is in there unchanged. */
+export const UNCHANGED: ReadonlySet<string> = new Set(["ical.js"]);
+
 /** Manifests that name none: what their LICENSE files say. */
 const READ_BY_HAND: Readonly<Record<string, string>> = {
   "@bytecodealliance/componentize-js": "Apache-2.0 WITH LLVM-exception",
