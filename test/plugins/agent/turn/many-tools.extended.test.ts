@@ -148,7 +148,12 @@ test("the same thread is offered the same by another process", async () => {
   for (const [text] of ASKED.slice(3, 9)) ({ thread } = await say(text, thread ? { thread } : {}));
   const before = offered(model.requests.at(-1));
   await kernel.stop();
-  const again = await bootAgent({ model, tools: manyTools(), home: kernel.home });
+  const again = await bootAgent({
+    model,
+    variables: { PROVENANCE: "off" },
+    tools: manyTools(),
+    home: kernel.home,
+  });
   await (
     await again.service("agent").run({
       user: "ann",
