@@ -194,7 +194,7 @@ export function createTurnGate(
     [...new Set(steps.map(({ tool }) => tool))].flatMap((name) => installed.get(name) ?? []);
 
   /** The step of a plan, agreed to in this turn, that the call is; none where one of the plan's tools has changed since. */
-  function plannedBy(tool: ToolInfo, params: unknown, { approved, begin, heard }: Sources) {
+  function plannedBy(tool: ToolInfo, params: unknown, { approved, begin, heard, called }: Sources) {
     const owner = ownerOfTool(tool, params);
     for (const { tool: name, covers, params: plan, at } of approved) {
       if (name !== PLAN_TOOL || !isAgents(name) || at < begin) continue;
@@ -203,7 +203,8 @@ export function createTurnGate(
       const made = heard.flatMap((one) =>
         one.made !== undefined && (one.at ?? -1) >= at ? [{ ...one, tool: one.made, at: one.at ?? -1 }] : [],
       );
-      const found = stepFor({ tool, owner, params }, { steps, made, begun, heard });
+      const over = [...begun, ...called.filter((one) => one.at >= at)];
+      const found = stepFor({ tool, owner, params }, { steps, made, begun: over, heard });
       if (found) return { ...found, at };
     }
     return undefined;

@@ -37,12 +37,17 @@ export interface Sources {
   readonly approved: Trace["approved"];
   readonly begin: Trace["begin"];
   readonly heard: readonly Source[];
+  /** The calls that were made, whatever came of them and whoever is trusted. */
+  readonly called: readonly { readonly tool: string; readonly params: unknown; readonly at: number }[];
 }
 
 export function sourcesOf(trace: Trace, whose: Whose): Sources {
   const { known, heard } = heardIn(trace, whose);
   const { said, approved, begin } = trace;
-  return { said, known, approved, begin, heard: [...knownDescriptions(whose), ...heard] };
+  const called = trace.entries.flatMap(({ tool, asked: params }, at) =>
+    tool === undefined || tool.isOwn ? [] : [{ tool: tool.name, params, at }],
+  );
+  return { said, known, approved, begin, heard: [...knownDescriptions(whose), ...heard], called };
 }
 
 /** Without the descriptions of tools. */
