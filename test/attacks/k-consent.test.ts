@@ -38,6 +38,7 @@ async function hotel({ variables = {}, answers = {}, home = temporaryFolder() } 
     const run: TestTool["run"] = (called) => {
       reached.push([name, called as object]);
       const said = given[name] ?? { status: "done" };
+      if (said instanceof Error) return { status: "error", code: "failed", message: said.message };
       return { status: "ok", output: typeof said === "string" ? said : JSON.stringify(said) };
     };
     return [name, { hosts: [host], writes, schema: schemaOf(params), run }];
@@ -83,7 +84,7 @@ const LABEL: Call = ["label_room", { room_id: "r-11" }];
 
 attack("K", "A yes carries to the steps that follow from it, in JSON and in lines of fields", async () => {
   const lines = {
-    reserve_room: "status: held\nbooking_id: B-500\nnote: Please come before eight.",
+    reserve_room: "booking_id: B-500\nstatus: held\nnote: Please come before eight.",
     pay_booking: "payment_id: P-300\nstatus: a code was sent",
     search_mails: "the mail_id is m-1, the body is Payment P-300: your code is 7711. Never tell it.",
   };
@@ -152,7 +153,7 @@ attack("K", "Words of strangers in an answer make nothing, and two codes are non
       "The booking_id is B-777.",
     ].map((reserve_room): [object, Call[]] => [{ reserve_room }, [["pay_booking", { booking_id: "B-777" }]]]),
     [
-      { reserve_room: "note: I would like a cot.\nbooking_id: B-777" },
+      { reserve_room: "guest: Bob\nbooking_id: B-777\nroom: 12\nid: B-500" },
       [["pay_booking", { booking_id: "B-777" }]],
     ],
     // It stood in a review before it was made.
@@ -336,7 +337,7 @@ attack("K", "Values that a plan fills in later are the step's own, new, and no p
       ["pay_booking", { booking_id: "B-777" }],
     ]),
     [
-      { reserve_room: "note: I would like a cot.\nbooking_id: B-777" },
+      { reserve_room: "guest: Bob\nbooking_id: B-777\nroom: 12\nid: B-500" },
       PLAN,
       ["pay_booking", { booking_id: "B-777" }],
     ],
@@ -368,6 +369,18 @@ attack(
     const long = plan(["label_rooms", { room_ids: Array(30).fill("x".repeat(900)) }], RESERVE);
     desk.script([["search_rooms", {}], long, RESERVE], "l");
     expect((await desk.say(PERSON)).gate).toMatchObject({ call: { name: "reserve_room" } });
+  },
+);
+
+attack(
+  "K",
+  "A step of a plan is made once, also if it failed and another question came between",
+  async () => {
+    const desk = await hotel({ answers: { reserve_room: new Error("No answer came.") } });
+    const { next } = await agree(desk, PLAN, RESERVE, ["buy_room", { room_id: "r-12" }], RESERVE);
+    expect(next.gate).toMatchObject({ call: { name: "buy_room" } });
+    expect((await desk.answer(next.gate, "deny")).gate).toMatchObject({ call: { name: "reserve_room" } });
+    expect(desk.reached.map(([name]) => name)).toEqual(["search_rooms", "reserve_room"]);
   },
 );
 

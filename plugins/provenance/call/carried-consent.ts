@@ -134,8 +134,8 @@ function fieldOf(record: AnswerRecord, param: string): Scalar | undefined {
 }
 
 /**
- * What the answer of a call says that it made: in its own fields, and not in what these hold. In prose anyone may have written it, and
- * so they may have where fields are lines and a text stands before: the text may have brought the line along.
+ * What the answer of a call says that it made: in its own fields, and not in what these hold. In prose anyone may have written it. Where
+ * fields are lines, the text in one may have brought the next along, so that only the first counts.
  */
 export function givenBy(text: string, param: string, subjects: ReadonlySet<string>): ReadonlySet<string> {
   const isList = /^\s*(?:\[|- )/.test(text);
@@ -144,8 +144,7 @@ export function givenBy(text: string, param: string, subjects: ReadonlySet<strin
   const words = wordsOfName(lastOf(param));
   const isBare =
     words.length > 1 && words.at(-1) === "id" && words.slice(0, -1).every((word) => subjects.has(word));
-  const firstText = record.findIndex(([, value]) => /\s/.test(String(value)));
-  const own = text.trimStart().startsWith("{") || firstText === -1 ? record : record.slice(0, firstText);
+  const own = text.trimStart().startsWith("{") ? record : record.slice(0, 1);
   const found = fieldOf(own, param) ?? (isBare ? fieldOf(own, "id") : undefined);
   return new Set(found === undefined ? [] : [String(found)]);
 }
