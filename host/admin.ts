@@ -17,7 +17,7 @@ import type { ServerAdmin } from "./mcp/servers.ts";
 import { clientDocument } from "./mcp/sign-in/client-document.ts";
 import { holderOf } from "./secrets/holder.ts";
 import type { Vault } from "./secrets/secrets.ts";
-import type { SignIns } from "./secrets/sign-ins.ts";
+import { otherBrowser, type SignIns } from "./secrets/sign-ins.ts";
 import type { ToolAdmin, ToolUpload } from "./services.ts";
 import { installed, type Setup } from "./setup.ts";
 import { searchEntries } from "./sources/index/listing.ts";
@@ -142,6 +142,7 @@ export function createAdmin(parts: AdminParts): Required<ToolAdmin> {
         const message = "This sign-in was not started here in the last ten minutes. Start it again.";
         throw new Fault("invalid", "no_such_sign_in", message);
       }
+      if (found.user !== undefined && browser?.began === false) throw otherBrowser(found.tool);
       const theirs = await parts.ownSettings.apply(tool, found.user);
       await finishSignIn({ ...parts, values: vaultOf(theirs).values }, found.signIn, redirected);
       return { tool: found.tool };

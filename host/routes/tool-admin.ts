@@ -6,7 +6,7 @@ import { ToolInfo } from "../../kernel/kit/tools.ts";
 import { Fault, type Services } from "../../kernel/plugin.ts";
 import type { ToolUpload } from "../services.ts";
 import { ListedTool, ToolFinding, ToolProposal, ToolSetup } from "../wire.ts";
-import { isMarked } from "./sign-in-cookie.ts";
+import { isMarked, markBrowser } from "./sign-in-cookie.ts";
 
 const route = routesOf("tools");
 const operatorRoute = routesOf("tools", "operator");
@@ -46,6 +46,12 @@ export function toolAdminRoutes({
     "no_tool_admin",
     "The tool host cannot be managed from here; use postern tool.",
   );
+  const beginSignIn = async (name: string, context: Context, user?: string) => {
+    const comesBackTo = callbackOn(web, context);
+    const begun = await admin().beginSignIn(name, comesBackTo, user);
+    markBrowser(context, begun.url, comesBackTo);
+    return begun;
+  };
 
   return [
     operatorRoute("POST /api/tools/examine", {
@@ -159,7 +165,7 @@ export function toolAdminRoutes({
       summary: "Start signing in for a tool: send the browser to `url`",
       answer: Type.Object({ url: Type.String() }),
       refusals: { 400: "The tool does not sign in this way", ...missing },
-      handle: ({ params, context }) => admin().beginSignIn(params.name, callbackOn(web, context)),
+      handle: ({ params, context }) => beginSignIn(params.name, context),
     }),
     route("GET /api/tools/{name}/own/setup", {
       summary: "Get what a tool needs before it works for you, and what of it is your own",
@@ -214,8 +220,7 @@ export function toolAdminRoutes({
       summary: "Start signing in to a tool for your calls alone: send the browser to `url`",
       answer: Type.Object({ url: Type.String() }),
       refusals: { 400: "The tool does not sign in this way", ...missing },
-      handle: ({ user, params, context }) =>
-        admin().beginSignIn(params.name, callbackOn(web, context), user.id),
+      handle: ({ user, params, context }) => beginSignIn(params.name, context, user.id),
     }),
     route(`GET ${CALLBACK_PATH}`, {
       summary: "Receive the browser back from a provider; `state` says which sign-in it belongs to",

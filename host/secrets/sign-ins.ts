@@ -33,6 +33,12 @@ export function createSignIns<Kept>(keyed: Keyed<string>, key: SealingKey) {
   };
 }
 
+/** Somebody who was sent another's link must not sign in for them. */
+export function otherBrowser(name: string): Fault {
+  const message = `This sign-in for ${name} was not started in this browser. Start your own on the page Tools.`;
+  return new Fault("forbidden", "other_browser", message);
+}
+
 /** The stored id does not give the state away. */
 function idOf(state: string): string {
   return hash("sha256", state, "base64url");

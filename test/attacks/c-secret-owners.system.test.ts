@@ -4,14 +4,18 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { attack } from "../support/attacks.ts";
 import { temporaryFolder } from "../support/home.ts";
-import { serveUnderAttack } from "../support/processes/attacked.ts";
+import { serveUnderAttack, TOKEN } from "../support/processes/attacked.ts";
 import { openUpstream } from "../support/servers/upstream.ts";
 import { fixture } from "../support/tools/components.ts";
 import { allowing } from "../support/tools/tool-host.ts";
 import { afterThisFile } from "../support/undo.ts";
 
 const later = afterThisFile();
-const upstream = await openUpstream();
+const upstream = await openUpstream(({ path }, response) => {
+  if (path !== "/token") return void response.end("ok");
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify({ access_token: "the-token-of-a-sign-in", token_type: "bearer" }));
+});
 later(upstream.close);
 const { served, send, run, install } = await serveUnderAttack(later, {
   TOOLS_PRIVATE_HOSTS: `127.0.0.1:${upstream.port}`,
@@ -101,4 +105,48 @@ attack(14, "a client secret of one tool does not go to another's token address",
   const answer = await fetch(`${served.url}/oauth/callback?code=x&state=${state}`);
   expect(await answer.text()).toContain("`token` is not set");
   expect(upstream.requests).toHaveLength(before);
+});
+
+attack(14, "a link to a user's own sign-in, opened in another browser, brings them no token", async () => {
+  const auth = {
+    secret_name: "notebook_token",
+    oauth: {
+      authorization_url: `http://127.0.0.1:${upstream.port}/authorize`,
+      token_url: `http://127.0.0.1:${upstream.port}/token`,
+      client_id: "x",
+    },
+  };
+  const text = JSON.stringify({ ...JSON.parse(allowing("127.0.0.1")), auth });
+  await install("notebook", "prober.js", { capabilities: text });
+  await send("POST", "/api/users", { id: "mallory" });
+  const { token } = (await send("POST", "/api/tokens", { user: "mallory", name: "browser" })).json;
+  const begin = async (path: string, by: string) => {
+    const headers = { authorization: `Bearer ${by}` };
+    const begun = await fetch(`${served.url}/api/tools/notebook/${path}`, { method: "POST", headers });
+    const { url } = (await begun.json()) as { url: string };
+    const [cookie = ""] = (begun.headers.get("set-cookie") ?? "").split(";");
+    return {
+      back: `${served.url}/oauth/callback?code=x&state=${new URL(url).searchParams.get("state")}`,
+      cookie,
+    };
+  };
+  const forget = async () =>
+    (await send("DELETE", "/api/tools/notebook/own/secrets/notebook_token", undefined, token)).status;
+
+  const [own, other] = [await begin("own/sign-in", token), await begin("own/sign-in", token)];
+  const before = upstream.requests.length;
+  const refused = await fetch(own.back, { headers: { cookie: other.cookie } });
+  expect([refused.status, await refused.text()]).toEqual([
+    403,
+    expect.stringContaining("was not started in this browser"),
+  ]);
+  expect(upstream.requests).toHaveLength(before);
+  expect(await forget()).toBe(404);
+  expect((await fetch(other.back, { headers: { cookie: other.cookie } })).status).toBe(200);
+  expect(await forget()).toBe(204);
+
+  // What the operator signs in for all users may come back in any browser.
+  const shared = await begin("sign-in", TOKEN);
+  expect(shared.cookie).toMatch(/^sign-in-[0-9a-f]{32}=1$/);
+  expect((await fetch(shared.back)).status).toBe(200);
 });

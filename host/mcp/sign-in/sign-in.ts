@@ -9,7 +9,7 @@ import type { Store } from "../../../plugins/store/services.ts";
 import { Refused } from "../../broker/policy.ts";
 import { looksRandom, type OAuthGrant, type SecretRecord } from "../../secrets/entry.ts";
 import type { Vault } from "../../secrets/secrets.ts";
-import { createSignIns } from "../../secrets/sign-ins.ts";
+import { createSignIns, otherBrowser } from "../../secrets/sign-ins.ts";
 import type { SignInBrowser } from "../../services.ts";
 import { type Challenge, type Challenges, readChallenge, splitScopes } from "./challenges.ts";
 import { clientDocumentUrl } from "./client-document.ts";
@@ -216,11 +216,7 @@ export function createMcpSignIn(parts: McpSignInParts) {
         const message = `${name} was removed or changed since this sign-in began. Start it again.`;
         throw new Fault("invalid", "no_such_sign_in", message);
       }
-      // Somebody who was sent another's link must not sign in for them.
-      if (server.perUser && browser?.began === false) {
-        const message = `This sign-in for ${name} was not started in this browser. Start your own on the page Tools.`;
-        throw new Fault("forbidden", "other_browser", message);
-      }
+      if (server.perUser && browser?.began === false) throw otherBrowser(name);
       try {
         await valuesOf(server).write(nameOf(server, user), await finish(begun, redirected));
         await challenges.forget(placeOf(server, user));
