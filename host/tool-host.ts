@@ -182,13 +182,21 @@ export async function createToolHost(ports: ToolHostPorts) {
     downloads,
     limits: broker.limits,
     list: async (): Promise<readonly ToolInfo[]> => Promise.all((await catalog.list()).map(describe)),
-    async close(): Promise<void> {
-      for (const stop of [...unfollow, catalog.close, switches.close]) stop();
-      await pool.close();
-      await broker.close();
-      await network.close();
-    },
+    close: (): Promise<void> =>
+      runEvery([...unfollow, catalog.close, switches.close, pool.close, broker.close, network.close]),
   };
+}
+
+/** Runs the steps in turn, also those after one that fails, and throws the first error. */
+export async function runEvery(steps: readonly (() => unknown)[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const step of steps)
+    try {
+      await step();
+    } catch (error) {
+      errors.push(error);
+    }
+  if (errors.length > 0) throw errors[0];
 }
 
 async function openCatalog(home: string, sql: Sql, store: Store, log: Log): Promise<Catalog> {

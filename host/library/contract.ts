@@ -35,7 +35,7 @@ export interface ToolHost extends AsyncDisposable {
   receipts(query?: ReceiptQuery): Promise<readonly ToolReceipt[]>;
   /** Returns a function that stops it. */
   events(listener: (event: ToolEvent) => void): () => void;
-  /** Cancels what runs and ends every process. Resolves when nothing is left. */
+  /** Cancels what runs, takes questions that are still open as refused, and ends every process. Resolves when nothing is left. */
   close(): Promise<void>;
 }
 

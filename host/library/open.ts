@@ -9,7 +9,7 @@ import { openHomeStore } from "../../plugins/store/sqlite/home-store.ts";
 import type { Offer, Proposal } from "../installer.ts";
 import { installed } from "../setup.ts";
 import { readReference } from "../sources/local.ts";
-import { createToolHost, type ToolHostParts } from "../tool-host.ts";
+import { createToolHost, runEvery, type ToolHostParts } from "../tool-host.ts";
 import type {
   CallOptions,
   InstallOptions,
@@ -27,11 +27,23 @@ export async function open(options: ToolHostOptions): Promise<ToolHost> {
   const { values = {}, log = SILENT, files, limits } = options;
   const undo: (() => unknown)[] = [claim(folder)];
   let closed: Promise<void> | undefined;
+  const asked = new Set<(no: false) => void>();
   const close = () => {
     closed ??= (async () => {
-      for (const step of undo.reverse()) await step();
+      for (const answer of asked) answer(false);
+      await runEvery(undo.reverse());
     })();
     return closed;
+  };
+  const ask: Ask = async (question) => {
+    if (closed !== undefined) return false;
+    const { promise: refused, resolve } = Promise.withResolvers<boolean>();
+    asked.add(resolve);
+    try {
+      return await Promise.race([question(), refused]);
+    } finally {
+      asked.delete(resolve);
+    }
   };
   /** Calls that are ended by closing still store what came of them. */
   const running = new Set<Promise<unknown>>();
@@ -63,20 +75,21 @@ export async function open(options: ToolHostOptions): Promise<ToolHost> {
       workspace: files,
     });
     undo.push(() => Promise.all(running), parts.close);
-    return faceOf(parts, options, whileOpen, close);
+    return faceOf(parts, options, { whileOpen, ask, close });
   } catch (error) {
-    await close();
+    await close().catch(nothing);
     throw error;
   }
 }
 
 type WhileOpen = <Result>(work: () => Promise<Result>) => Promise<Result>;
+/** The answer is no once the host closes, as closing waits for what asks. */
+type Ask = (question: () => boolean | Promise<boolean>) => Promise<boolean>;
 
 function faceOf(
   parts: ToolHostParts,
   { approve, log = SILENT }: ToolHostOptions,
-  whileOpen: WhileOpen,
-  close: () => Promise<void>,
+  { whileOpen, ask, close }: { whileOpen: WhileOpen; ask: Ask; close: () => Promise<void> },
 ): ToolHost {
   const { catalog, setup, receipts } = parts;
   const listeners = new Set<(event: ToolEvent) => void>();
@@ -97,7 +110,7 @@ function faceOf(
     const asks: string[] = [];
     const consent = { unsigned: () => true, privateHost: (ask: string) => asks.push(ask) > 0 };
     const proposal = await parts.installer.propose(name, offer, consent, given.progress, given.settings);
-    const isAgreed = await agreeTo(proposal, asks, agree, parts.code);
+    const isAgreed = await agreeTo(proposal, asks, (grant) => ask(() => agree(grant)), parts.code);
     signal?.throwIfAborted();
     if (!isAgreed)
       throw new Fault("forbidden", "not_agreed", `Nobody agreed to ${name}. Nothing was installed.`);
@@ -112,7 +125,7 @@ function faceOf(
   };
   const call = async (name: string, params: string, options: CallOptions): Promise<ToolOutcome> => {
     const tool = approve && (await describe(name));
-    if (tool && !(await approve?.({ tool, params, user: options.user }))) {
+    if (approve && tool && !(await ask(() => approve({ tool, params, user: options.user })))) {
       const message = `The call of ${name} was not approved. It did not run.`;
       return { status: "error", code: "not_approved", message };
     }
@@ -141,7 +154,9 @@ function faceOf(
       list: (tool) => whileOpen(async () => (await setup.of(tool)).settings ?? []),
       set: (tool, setting, value, agree = () => false) =>
         whileOpen(async () => {
-          await parts.configure(await installed(catalog, tool), { [setting]: value }, agree);
+          await parts.configure(await installed(catalog, tool), { [setting]: value }, (more) =>
+            ask(() => agree(more)),
+          );
         }),
     },
     receipts: (query = {}) => whileOpen(() => receipts.list(query)),

@@ -22,6 +22,7 @@ import { temporaryFolder } from "../../support/home.ts";
 import { openUpstream } from "../../support/servers/upstream.ts";
 import { scriptedModel } from "../../support/services/agent.ts";
 import { copyCode, fixture } from "../../support/tools/components.ts";
+import { openHomeStore } from "../../support/tools/home-store.ts";
 import { afterThisTest } from "../../support/undo.ts";
 
 const ANN = { user: "ann" };
@@ -227,6 +228,51 @@ test("a call can be cancelled, and closing ends those that run", async () => {
   const second = host.call("echo", params, ANN);
   await host.close();
   expect(await second).toMatchObject({ status: "error" });
+});
+
+test("closing answers no to whoever is being asked, also if they wait for it to be closed", async () => {
+  const asked = Promise.withResolvers<void>();
+  const approve: ToolHostOptions["approve"] = async ({ user }) => {
+    if (user === "bob") return new Promise(() => {});
+    asked.resolve();
+    await host.close();
+    return true;
+  };
+  const host = await openWithEcho({ approve });
+  const agreed = Promise.withResolvers<void>();
+  const agree = () => {
+    agreed.resolve();
+    return new Promise<boolean>(() => {});
+  };
+  const refused = expect(install(host, await echo(), agree)).rejects.toMatchObject({ code: "not_agreed" });
+  await agreed.promise;
+  const calls = ["bob", "ann"].map((user) => host.call("echo", TEXT, { user }));
+  await asked.promise;
+  await host.close();
+  expect(await Promise.all(calls)).toMatchObject([{ code: "not_approved" }, { code: "not_approved" }]);
+  await refused;
+  const again = await open({ folder: host.folder });
+  expect(await again.list()).toMatchObject([{ name: "echo" }]);
+});
+
+test("closing leaves nothing open if a part of it fails, and says what failed", async () => {
+  const store = openHomeStore(temporaryFolder());
+  afterThisTest(store.close);
+  const changes = {
+    ...store.changes,
+    follow: (...given: Parameters<typeof store.changes.follow>) => {
+      const unfollow = store.changes.follow(...given);
+      return () => {
+        unfollow();
+        throw new Error("the store is gone");
+      };
+    },
+  };
+  const folder = join(temporaryFolder(), "tools");
+  const host = await openToolHost({ folder, store: { ...store, changes } });
+  await expect(host.close()).rejects.toThrow("the store is gone");
+  await using again = await openToolHost({ folder });
+  expect(await again.list()).toEqual([]);
 });
 
 test("tools are functions with a JSON Schema, and tools of the AI SDK", async () => {
