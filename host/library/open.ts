@@ -139,12 +139,7 @@ function faceOf(
     list: () => whileOpen(parts.list),
     describe: (name) => whileOpen(() => describe(name)),
     call: (name, params, { user, signal }) =>
-      whileOpen(() =>
-        call(name, typeof params === "string" ? params : JSON.stringify(params), {
-          user,
-          ...(signal && { signal }),
-        }),
-      ),
+      whileOpen(async () => call(name, jsonOf(params), { user, ...(signal && { signal }) })),
     secrets: {
       list: (tool) => whileOpen(async () => (await setup.of(tool)).secrets),
       set: (tool, secret, value) => whileOpen(() => setup.setSecret(tool, secret, value)),
@@ -167,6 +162,19 @@ function faceOf(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function jsonOf(params: object | string): string {
+  if (typeof params === "string") return params;
+  let cause: unknown;
+  try {
+    const json: string | undefined = JSON.stringify(params);
+    if (json !== undefined) return json;
+  } catch (error) {
+    cause = error;
+  }
+  const message = "The params cannot be written as JSON: use plain values, without BigInt and circles.";
+  throw new Fault("invalid", "invalid_json", message, { param: "params", cause });
 }
 
 /** What was compiled to look at it is kept only if it is agreed to. */

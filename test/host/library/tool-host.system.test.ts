@@ -275,6 +275,18 @@ test("closing leaves nothing open if a part of it fails, and says what failed", 
   expect(await again.list()).toEqual([]);
 });
 
+test("params that JSON cannot hold are refused", async () => {
+  const host = await open();
+  const circle: { self?: object } = {};
+  circle.self = circle;
+  for (const params of [circle, { large: 1n }, () => {}])
+    await expect(host.call("echo", params, ANN)).rejects.toMatchObject({
+      kind: "invalid",
+      code: "invalid_json",
+      param: "params",
+    });
+});
+
 test("tools are functions with a JSON Schema, and tools of the AI SDK", async () => {
   const host = await openWithEcho();
   const [tool] = await toolFunctions(host, ANN);
