@@ -39,7 +39,7 @@ import type {
 import { type AllowedRequest, exceptionsFor, Refused, rule } from "./policy.ts";
 import { createLimiters, type Limiters } from "./rate-limits.ts";
 import type { Tape } from "./recording.ts";
-import type { SecretMatcher } from "./traces.ts";
+import { eitherMatcher, type SecretMatcher } from "./traces.ts";
 
 export type Broker = ReturnType<typeof createBroker>;
 
@@ -81,6 +81,8 @@ interface Journey {
 interface OpenCall extends Required<BrokerOptions> {
   readonly limiters: Limiters;
   readonly secretsFor: (auth: AuthSetup | undefined) => Promise<SecretMatcher>;
+  /** For values that are looked for in this call alone. */
+  readonly ownSecretsFor: (values: readonly string[]) => Promise<SecretMatcher>;
   readonly grant: Grant;
   readonly tape: Tape | undefined;
   readonly exceptions: PrivateHosts;
@@ -115,9 +117,10 @@ export function createBroker(options: BrokerOptions) {
       const trails: Trail[] = [];
       const exceptions = exceptionsFor(grant.capabilities.http, privateHosts);
       const room = { left: MAX_BYTES_AT_ONCE };
+      const ownSecretsFor = createMatcherCache(async (values: readonly string[]) => values);
       const call: OpenCall = {
         ...options,
-        ...{ pdf, limiters, secretsFor, grant, tape, exceptions, trails, room },
+        ...{ pdf, limiters, secretsFor, ownSecretsFor, grant, tape, exceptions, trails, room },
       };
       let attempts = 0;
       return {
@@ -249,16 +252,22 @@ async function takePlace(
 }
 
 async function sendLive(
-  { network, secretsFor, grant, source }: OpenCall,
+  { network, secretsFor, ownSecretsFor, grant, source }: OpenCall,
   rules: HttpCapabilities,
   request: AllowedRequest,
   bounds: Pick<OutboundRequest, "timeoutMs" | "signal" | "room" | "privateHosts">,
   trail: Trail,
 ): Promise<OutboundReply> {
-  const { filled, names } = await fill(source, grant, rules, request);
+  const { filled, names, values } = await fill(source, grant, rules, request);
   trail.credentials = names;
-  // A token may have been refreshed just now.
-  if (names.length > 0) trail.secrets = await secretsFor(grant.capabilities.auth);
+  if (names.length > 0) {
+    const { auth } = grant.capabilities;
+    // A token may have been refreshed just now.
+    trail.secrets = await secretsFor(auth);
+    const known = await source.known(auth);
+    const own = values.filter((value) => !known.includes(value));
+    if (own.length > 0) trail.secrets = eitherMatcher(trail.secrets, await ownSecretsFor(own));
+  }
   const sending = { ...bounds, maxBytes: MAX_REPLY_BYTES, isRepeatable: isRead(filled.method) };
   return traced(grant, filled, (told) => network.send({ ...told, ...sending }));
 }
@@ -268,17 +277,21 @@ async function fill(
   grant: Grant,
   http: HttpCapabilities,
   request: AllowedRequest,
-): Promise<{ filled: AllowedRequest; names: readonly string[] }> {
+): Promise<{ filled: AllowedRequest; names: readonly string[]; values: readonly string[] }> {
   const holder = holderOf({ ...grant, name: grant.tool });
   let filled = request;
   const names: string[] = [];
+  const values: string[] = [];
   for (const credential of credentialsFor(http, request.url)) {
     const { secretName } = credential;
     const value = await source.value(holder, secretName, grant.capabilities.auth);
     if (value === undefined)
       throw new Refused(`The credential \`${secretName}\` is not set: nothing was sent.`);
     const placed = placeCredential(filled, credential, value);
-    if (placed !== filled) names.push(secretName);
+    if (placed !== filled) {
+      names.push(secretName);
+      values.push(value);
+    }
     filled = placed;
   }
   const header =
@@ -287,7 +300,7 @@ async function fill(
     throw new Refused(
       `The header ${header} is not allowed in a request that carries \`${names[0]}\`: nothing was sent. It could make the server act on another request, or send the credential back in parts.`,
     );
-  return { filled, names };
+  return { filled, names, values };
 }
 
 async function readDocument(

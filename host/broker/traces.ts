@@ -40,6 +40,16 @@ export function createSecretMatcher(values: readonly string[]): SecretMatcher {
   return { ...matcher, discloses: (content) => tracer()(content) };
 }
 
+/** Finds and hides what either of them does. */
+export function eitherMatcher(first: SecretMatcher, second: SecretMatcher): SecretMatcher {
+  return {
+    finds: (content) => first.finds(content) || second.finds(content),
+    hide: (text) => second.hide(first.hide(text)),
+    scrub: (bytes) => second.scrub(first.scrub(bytes)),
+    discloses: async (content) => (await first.discloses(content)) || second.discloses(content),
+  };
+}
+
 function createTracer(
   values: readonly string[],
   holds: (bytes: Uint8Array) => boolean,

@@ -192,13 +192,16 @@ export function toolAdminRoutes({
     }),
     route("PUT /api/tools/{name}/own/secrets/{secret}", {
       summary: "Set a secret of a tool for your calls alone; it is stored encrypted and never shown again",
-      body: Type.Object({ value: Type.String({ minLength: 1, maxLength: 65_536 }) }),
+      body: Type.Object({ value: Type.String({ minLength: 1, maxLength: 4096 }) }),
       answer: Type.Object({
         warning: Type.Optional(
           Type.String({ description: "The value is stored, but too short to be hidden" }),
         ),
       }),
-      refusals: missing,
+      refusals: {
+        400: "The tool has no such secret, the value is too long, or you have 20 secrets of your own",
+        ...missing,
+      },
       handle: ({ user, params, body }) => admin().setSecret(params.name, params.secret, body.value, user.id),
     }),
     route("DELETE /api/tools/{name}/own/secrets/{secret}", {

@@ -54,6 +54,9 @@ export function parseName(secret: string): { readonly name: string; readonly isO
   return at === -1 ? { name: secret, isOwn: false } : { name: secret.slice(0, at), isOwn: true };
 }
 
+/** An MCP server's secrets have colons in all their names. */
+export const isServers = (tool: string): boolean => tool.startsWith("mcp:");
+
 export const digestOf = (user: string) => hash("sha256", user, "base64url");
 
 /** The same version, and no host that was not there when a person agreed. */
@@ -76,14 +79,14 @@ export function valuesOf({ value, oauth }: Partial<SecretRecord>): string[] {
 }
 
 /**
- * The values that are looked for in everything, whichever tool or user it belongs to. What an MCP server is signed in with was
- * given out by a stranger, or typed by any user: a word of the protocol among it would stop the calls of everybody, so only what
- * looks like a token counts. The rest is hidden where it is used.
+ * The values that are looked for in everything, whichever tool or user it belongs to. What one user has, and what an MCP server
+ * is signed in with, was typed by any user or given out by a stranger: a word of the protocol among it would stop the calls of
+ * everybody, so only what looks like a token counts. The rest is hidden where it is used.
  */
 export function hiddenEverywhere(place: string, entry: Entry): string[] {
   const { tool, secret } = parsePlace(place);
-  const isGiven = tool.startsWith("mcp:") && !secret.startsWith("mcp:env:");
-  return isGiven ? valuesOf(entry).filter(looksRandom) : valuesOf(entry);
+  const isAnybodys = isServers(tool) ? !secret.startsWith("mcp:env:") : parseName(secret).isOwn;
+  return isAnybodys ? valuesOf(entry).filter(looksRandom) : valuesOf(entry);
 }
 
 /** No path, no address and no words: long, with letters and digits, of the characters that tokens have. */

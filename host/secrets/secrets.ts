@@ -11,6 +11,7 @@ import {
   covers,
   type Entry,
   isOf,
+  isServers,
   nameFor,
   parseName,
   parsePlace,
@@ -21,6 +22,10 @@ import {
 } from "./entry.ts";
 import type { Holder } from "./holder.ts";
 import { openSealed, type SealedParts } from "./sealed.ts";
+
+/** Of what one user has for themselves. */
+const MAX_OWN_BYTES = 4096;
+const MAX_OWN = 20;
 
 export interface Secrets {
   standing(name: string): Promise<Standing>;
@@ -70,6 +75,16 @@ export async function openVault(parts: SealedParts) {
     return owners.sort();
   }
 
+  async function assertRoom(place: string, user: string): Promise<void> {
+    const own = (await places()).filter((each) => {
+      const { tool, secret } = parsePlace(each);
+      return !isServers(tool) && isOf(secret, user);
+    });
+    if (own.length < MAX_OWN || own.includes(place)) return;
+    const message = `A user may have ${MAX_OWN} secrets of tools of their own, and has them. Delete one first; nothing was saved.`;
+    throw new Fault("invalid", "too_many_secrets", message);
+  }
+
   function open(holder: Holder): { readonly secrets: Secrets; readonly values: SecretValues } {
     const { tool, user } = holder;
     /** Where it is written: what one user sets is theirs alone. */
@@ -98,9 +113,11 @@ export async function openVault(parts: SealedParts) {
       read,
       readOwn,
       async write(name, record) {
-        const before = await findIfReadable(placeFor(name));
+        const place = placeFor(name);
+        if (user !== undefined) await assertRoom(place, user);
+        const before = await findIfReadable(place);
         const id = holds(before, name) ? (before.id ?? randomUUID()) : randomUUID();
-        await put(placeFor(name), { ...record, id, use: termsOf(name) });
+        await put(place, { ...record, id, use: termsOf(name) });
       },
       async renew(name, record) {
         const isOwn = (await readOwn(name)) !== undefined;
@@ -147,6 +164,10 @@ export async function openVault(parts: SealedParts) {
             throw new Fault("invalid", "secret_empty", `The value for the secret ${name} is empty.`, {
               param: name,
             });
+          if (user !== undefined && Buffer.byteLength(trimmed) > MAX_OWN_BYTES) {
+            const message = `The value for the secret ${name} is longer than ${MAX_OWN_BYTES} bytes, the most that a user's own may have. Nothing was saved.`;
+            throw new Fault("invalid", "secret_too_long", message, { param: name });
+          }
           await values.write(name, { value: trimmed });
           const warning = warnOfShort(name, trimmed);
           return warning === undefined ? {} : { warning };

@@ -155,6 +155,20 @@ test("a secret of one user is used in that user's calls alone, before what all u
   expect(await sentFor("ann")).toBe("Bearer value-for-all");
 });
 
+test("what a user typed is hidden in that user's calls, and stops nobody else's", async () => {
+  const { opened, url } = await withServer(({ headers }, response) => {
+    response.end(`you are ${headers.authorization}, at http://a.test`);
+  });
+  const http = credential({ type: "bearer" });
+  await opened.vault.secrets.set("token", "value-for-all");
+  await opened.vaultOf("eve").secrets.set("token", "http://");
+  await opened.vaultOf("ann").secrets.set("token", "a.test");
+  const sentBy = async (user: string) => textOf(await ask(opened.open(http, { user }), url));
+  expect(await sentBy("ann")).toBe("you are Bearer [secret], at http://[secret]");
+  expect(await sentBy("eve")).toBe("you are Bearer [secret], at [secret]a.test");
+  expect(await sentBy("bob")).toBe("you are Bearer [secret], at http://a.test");
+});
+
 test("the user name of a password may come from a setting, without a colon", async () => {
   const { server, opened, url } = await withServer();
   await opened.vault.secrets.set("token", "value-of-token");

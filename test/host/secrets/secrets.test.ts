@@ -248,8 +248,8 @@ test("what one user has is no other user's, cannot be shared, and a new version 
   const vault = await openAll();
   const of = (user?: string, version = notes()) => vault.of({ ...version, user });
   const annsServer = notes("one", ["ann.test"]);
-  await of("ann", annsServer).secrets.set("token", "value-of-ann");
-  expect(await of("ann", annsServer).values.read("token")).toEqual({ value: "value-of-ann" });
+  await of("ann", annsServer).secrets.set("token", "anns-token-0123456789");
+  expect(await of("ann", annsServer).values.read("token")).toEqual({ value: "anns-token-0123456789" });
   expect(await of("ann").secrets.standing("token")).toMatchObject({ type: "asks" });
   for (const other of [of("bob", annsServer), of(undefined, annsServer)]) {
     expect(await other.values.read("token")).toBeUndefined();
@@ -257,13 +257,36 @@ test("what one user has is no other user's, cannot be shared, and a new version 
   }
   const mailer = { tool: "mailer", digest: "one", hostsOf: () => ["ann.test"] };
   expect(await vault.of(mailer).secrets.standing("token")).toEqual({ type: "missing" });
-  expect(await vault.known()).toEqual(["value-of-ann"]);
+  expect(await vault.known()).toEqual(["anns-token-0123456789"]);
   // What all share is nothing that one user may agree about.
   await vault.of(mailer).secrets.set("key", "value-of-mailer");
   expect(await of("bob").secrets.standing("key")).toEqual({ type: "missing" });
   expect(await vault.heldBy(notes())).toEqual(["token"]);
   await vault.pass(notes(), notes("two"));
-  expect(await of("ann", notes("two", ["ann.test"])).values.read("token")).toEqual({ value: "value-of-ann" });
+  expect(await of("ann", notes("two", ["ann.test"])).values.read("token")).toEqual({
+    value: "anns-token-0123456789",
+  });
   await vault.forgetUser("ann");
   expect(await vault.known()).toEqual(["value-of-mailer"]);
+});
+
+test("what a user typed for themselves is looked for everywhere only if it looks random, and is bounded", async () => {
+  const mask = createMask();
+  const vault = await openAll(mask);
+  const { secrets, values } = vault.of({ ...notes(), user: "ann" });
+  await secrets.set("token", "https://");
+  await secrets.set("key", "anns-token-0123456789");
+  expect(await vault.known()).toEqual(["anns-token-0123456789"]);
+  const again = await openAll(mask);
+  expect(await again.known()).toEqual(["anns-token-0123456789"]);
+  expect(mask.hide("https://a.test anns-token-0123456789")).toBe("https://a.test [secret]");
+  await expect(secrets.set("token", "ü".repeat(2049))).rejects.toEqual(fault("secret_too_long"));
+  expect(await values.read("token")).toEqual({ value: "https://" });
+  for (let count = 2; count < 20; count++) await secrets.set(`more_${count}`, "ü".repeat(2048));
+  await expect(secrets.set("last", "value-of-last")).rejects.toEqual(fault("too_many_secrets"));
+  await secrets.set("token", "it may be replaced");
+  await secrets.remove("key");
+  await secrets.set("last", "value-of-last");
+  await vault.of({ ...notes(), user: "bob" }).secrets.set("token", "value-of-bob");
+  await vault.of(notes()).secrets.set("token", "x".repeat(5000));
 });
