@@ -171,7 +171,7 @@ async function renew(
     });
     const token = await processRefreshTokenResponse(server, client, response);
     const renewed = recordOf(token, oauth, refreshToken);
-    await options.values.renew(name, renewed);
+    await options.values.renew(name, record, renewed);
     return renewed;
   } catch (error) {
     throw exchange.explain(error, name);

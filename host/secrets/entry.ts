@@ -74,6 +74,10 @@ export function recordOf(entry: Entry | undefined): SecretRecord | undefined {
   return { value, oauth };
 }
 
+/** An id would not tell: it stays when somebody signs in again. */
+export const isSame = (one: Partial<SecretRecord>, other: SecretRecord): boolean =>
+  one.value === other.value && one.oauth?.refreshToken === other.oauth?.refreshToken;
+
 export function valuesOf({ value, oauth }: Partial<SecretRecord>): string[] {
   return [value, oauth?.refreshToken, oauth?.client?.secret].filter((text) => text !== undefined);
 }

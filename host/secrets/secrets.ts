@@ -11,6 +11,7 @@ import {
   covers,
   type Entry,
   isOf,
+  isSame,
   isServers,
   nameFor,
   parseName,
@@ -53,8 +54,8 @@ export interface SecretValues {
   /** What the user has for themselves, if the holder is one user. */
   readOwn(name: string): Promise<SecretRecord | undefined>;
   write(name: string, record: SecretRecord): Promise<void>;
-  /** Writes a renewed one where the old one is: with the tool that shares it, if it is shared. */
-  renew(name: string, record: SecretRecord): Promise<void>;
+  /** Writes a renewed one where the old one is: the user's own, or with the tool that shares it. Writes nothing if the old one is not there any more. */
+  renew(name: string, old: SecretRecord, record: SecretRecord): Promise<void>;
 }
 
 export type ToolVault = ReturnType<Vault["of"]>;
@@ -119,12 +120,14 @@ export async function openVault(parts: SealedParts) {
         const id = holds(before, name) ? (before.id ?? randomUUID()) : randomUUID();
         await put(place, { ...record, id, use: termsOf(name) });
       },
-      async renew(name, record) {
-        const isOwn = (await readOwn(name)) !== undefined;
-        const entry = isOwn ? undefined : await find(placeOf(tool, name));
-        const place = isOwn ? placeFor(name) : placeOf(entry?.from?.tool ?? tool, name);
-        const { value: _, oauth: __, ...rest } = (await find(place)) ?? { use: termsOf(name) };
-        await put(place, { ...rest, ...record });
+      async renew(name, old, record) {
+        const { from } = (await findIfReadable(placeOf(tool, name))) ?? {};
+        for (const place of new Set([placeFor(name), placeOf(from?.tool ?? tool, name)])) {
+          const entry = await findIfReadable(place);
+          if (entry === undefined || !isSame(entry, old)) continue;
+          const { value: _, oauth: __, ...rest } = entry;
+          return put(place, { ...rest, ...record });
+        }
       },
     };
 

@@ -208,7 +208,7 @@ test("another tool that names a secret gets it only after a person has agreed, a
   await other.secrets.share("token");
   expect(await other.values.read("token")).toEqual({ value: "value-of-notes" });
   expect(await vault.sharers("notes", "token")).toEqual(["mailer"]);
-  await other.values.renew("token", { value: "renewed" });
+  await other.values.renew("token", { value: "value-of-notes" }, { value: "renewed" });
   expect(await own.values.read("token")).toEqual({ value: "renewed" });
   // One that is entered for the other is its own.
   await other.secrets.set("token", "value-of-mailer");
@@ -289,4 +289,27 @@ test("what a user typed for themselves is looked for everywhere only if it looks
   await secrets.set("last", "value-of-last");
   await vault.of({ ...notes(), user: "bob" }).secrets.set("token", "value-of-bob");
   await vault.of(notes()).secrets.set("token", "x".repeat(5000));
+});
+
+test("a renewed token goes where the old one was read, or nowhere", async () => {
+  const vault = await openAll();
+  const [all, ann] = [vault.of(notes()), vault.of({ ...notes(), user: "ann" })];
+  const [old, renewed] = [{ value: "value-of-ann" }, { value: "renewed" }];
+  await ann.values.write("token", old);
+  await ann.values.renew("token", old, renewed);
+  expect(await ann.values.readOwn("token")).toEqual(renewed);
+  expect(await all.values.read("token")).toBeUndefined();
+  // Deleted while it is renewed, with one for all users and without.
+  await ann.secrets.remove("token");
+  await ann.values.renew("token", renewed, { value: "too-late" });
+  expect(await all.values.read("token")).toBeUndefined();
+  await all.secrets.set("token", "value-for-all");
+  await ann.values.renew("token", renewed, { value: "too-late" });
+  expect(await ann.values.read("token")).toEqual({ value: "value-for-all" });
+  // Set while it is renewed, for one user or for all.
+  await ann.secrets.set("token", "set-again");
+  await ann.values.renew("token", renewed, { value: "too-late" });
+  await ann.values.renew("token", { value: "value-for-all" }, { value: "renewed-for-all" });
+  expect(await ann.values.readOwn("token")).toEqual({ value: "set-again" });
+  expect(await all.values.read("token")).toEqual({ value: "renewed-for-all" });
 });
