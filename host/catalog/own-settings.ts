@@ -34,8 +34,10 @@ export function createOwnSettings({
         settings: { ...choices.settings, ...own.settings },
         privateHosts: [...choices.privateHosts, ...own.privateHosts],
       });
-      const credentials = [capabilities, theirs].map(({ http }) => JSON.stringify(http?.credentials));
-      return { ...shared, capabilities: theirs, ownOnly: credentials[0] !== credentials[1] };
+      const [all, their] = [capabilities, theirs].map(({ http }) =>
+        JSON.stringify([http?.credentials, http?.allowlist]),
+      );
+      return { ...shared, capabilities: theirs, ownOnly: all !== their };
     },
     /** An empty value is that of the installation again. `agrees` is asked about private hosts: absent for a user, who may not allow them. */
     async configure(
