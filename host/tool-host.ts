@@ -144,7 +144,10 @@ export async function createToolHost(ports: ToolHostPorts) {
     catalog,
     code,
     onRemoved: switches.forget,
-    forgetState: state.forget,
+    forgetState: async (name) => {
+      await state.forget(name);
+      await ownSettings.forgetTool(name);
+    },
     isTaken,
     passSecrets: vault.pass,
     secretsHeldBy: vault.heldBy,

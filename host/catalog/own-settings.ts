@@ -62,6 +62,9 @@ export function createOwnSettings({
       if (Object.keys(choices.settings).length === 0) await keyed.delete(keyOf(tool.name, user));
       else await keyed.set(keyOf(tool.name, user), choices);
     },
+    async forgetTool(tool: string): Promise<void> {
+      for await (const [key] of keyed.iterator()) if (key.startsWith(`${tool}/`)) await keyed.delete(key);
+    },
     async forgetUser(user: string): Promise<void> {
       for await (const [key] of keyed.iterator())
         if (key.endsWith(`/${digestOf(user)}`)) await keyed.delete(key);

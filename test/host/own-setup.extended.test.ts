@@ -6,6 +6,7 @@ import accounts from "../../plugins/accounts/plugin.ts";
 import store from "../../plugins/store/plugin.ts";
 import { openUpstream } from "../support/servers/upstream.ts";
 import { bootKernel } from "../support/services/kernel.ts";
+import { fixture } from "../support/tools/components.ts";
 import { installProber } from "../support/tools/tool-host.ts";
 
 const CAPABILITIES = {
@@ -32,7 +33,7 @@ async function open() {
   const kernel = await bootKernel(
     [store, accounts, tools, users],
     {},
-    { only: ["accounts", "tools", "toolHost"] },
+    { only: ["store", "accounts", "tools", "toolHost"] },
   );
   const host = await kernel.service("toolHost").open();
   await installProber(host, JSON.stringify(CAPABILITIES));
@@ -91,6 +92,24 @@ test("a user's own secret and settings are used in that user's calls alone, and 
   expect(await call("ann", all)).toBe("Bearer token-for-all");
   expect((await admin.setup("prober", "ann")).settings).toMatchObject([{ value: all, isOwn: false }]);
   expect((await admin.setup("prober", "bob")).settings).toMatchObject([{ value: anns, isOwn: true }]);
+});
+
+test("a user's settings go with the tool, and one of the same name has none", async () => {
+  const { kernel, host, tool, anns, admin } = await open();
+  const settings = async () => (await admin.setup("prober", "ann")).settings;
+  await host.ownSettings.configure(tool, "ann", { server: anns }, () => true);
+  expect(await settings()).toMatchObject([{ value: anns, isOwn: true }]);
+  await admin.remove("prober");
+  const kept = kernel.service("store").keyed("tool-settings").iterator();
+  expect(await Array.fromAsync(kept)).toEqual([]);
+  // Set by a request that was under way at the removal.
+  await host.ownSettings.configure(tool, "ann", { server: anns }, () => true);
+  await host.place(
+    "prober",
+    await host.examine(await fixture("prober.js"), JSON.stringify(CAPABILITIES)),
+    false,
+  );
+  expect(await settings()).toMatchObject([{ isOwn: false }]);
 });
 
 test("a user may not allow a private address; the operator may, for that user", async () => {
