@@ -61,11 +61,13 @@ export function createSetup({ catalog, vault, source, configure, ownSettings }: 
           return [{ ...secret, isSet, shares, isOwn }];
         }),
       );
-      const settings = tool.capabilities.settings.map(({ default: usual, ...setting }) => ({
-        ...setting,
-        isDefault: setting.value === usual,
-        ...(own && { isOwn: Object.hasOwn(own.settings, setting.name) }),
-      }));
+      const settings = tool.capabilities.settings.map(({ default: usual, value, ...setting }) => {
+        const isDefault = value === usual;
+        if (own === undefined) return { ...setting, value, isDefault };
+        const isOwn = Object.hasOwn(own.settings, setting.name);
+        // What the operator chose is not for every user to see.
+        return { ...setting, value: isOwn || isDefault ? value : undefined, isDefault, isOwn };
+      });
       return { secrets: asked.flat(), settings, signsIn: auth?.oauth !== undefined };
     },
     async setSetting(name: string, setting: string, value: string, isAgreed: boolean, user?: string) {

@@ -83,14 +83,14 @@ test("a user's own secret and settings are used in that user's calls alone, and 
   expect((await admin.setup("prober")).settings).toMatchObject([{ value: all }]);
   expect(await admin.setup("prober", "eve")).toMatchObject({
     secrets: [{ isSet: true, isOwn: false }],
-    settings: [{ value: all, isOwn: false }],
+    settings: [{ value: undefined, isDefault: false, isOwn: false }],
   });
 
   const { removeUser, addUser } = kernel.service("accounts");
   await addUser("ann", "user");
   await removeUser("ann", { withData: true });
   expect(await call("ann", all)).toBe("Bearer token-for-all");
-  expect((await admin.setup("prober", "ann")).settings).toMatchObject([{ value: all, isOwn: false }]);
+  expect((await admin.setup("prober", "ann")).settings).toMatchObject([{ value: undefined, isOwn: false }]);
   expect((await admin.setup("prober", "bob")).settings).toMatchObject([{ value: anns, isOwn: true }]);
 });
 
@@ -113,16 +113,16 @@ test("a user's settings go with the tool, and one of the same name has none", as
 });
 
 test("a user may not allow a private address; the operator may, for that user", async () => {
-  const { host, tool, all, anns, admin, call } = await open();
+  const { host, tool, anns, admin, call } = await open();
   const set = (value: string) => admin.setSetting?.("prober", "server", value, true, "ann");
   await expect(set(anns)).rejects.toMatchObject({ kind: "forbidden", code: "private_host" });
   await expect(set("no address")).rejects.toMatchObject({ code: "bad_setting" });
-  expect((await admin.setup("prober", "ann")).settings).toMatchObject([{ value: all, isOwn: false }]);
+  expect((await admin.setup("prober", "ann")).settings).toMatchObject([{ value: undefined, isOwn: false }]);
   await host.ownSettings.configure(tool, "ann", { server: anns }, () => true);
   await admin.setSecret("prober", "probe_token", "token-of-ann", "ann");
   expect(await call("ann", anns)).toBe("Bearer token-of-ann");
   expect(await set("")).toEqual({ saved: true, asks: [] });
-  expect((await admin.setup("prober", "ann")).settings).toMatchObject([{ value: all, isOwn: false }]);
+  expect((await admin.setup("prober", "ann")).settings).toMatchObject([{ value: undefined, isOwn: false }]);
   expect(await admin.removeSecret?.("prober", "probe_token", "ann")).toBe(true);
   expect(await admin.removeSecret?.("prober", "probe_token", "ann")).toBe(false);
 });

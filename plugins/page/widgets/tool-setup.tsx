@@ -13,7 +13,7 @@ const needsNothing = ({ secrets, settings = [], signs_in }: Setup): boolean =>
 
 export const isIncomplete = ({ secrets, settings = [] }: Setup): boolean =>
   secrets.some(({ is_set, is_required }) => is_required && !is_set) ||
-  settings.some(({ is_required, value }) => is_required && value === undefined);
+  settings.some(({ is_required, value, is_default }) => is_required && is_default && value === undefined);
 
 /** The address of what a tool needs: for all users, or for the one who is signed in. */
 export const setupPath = (tool: string, isOwn: boolean): string => `/api/tools/${tool}${isOwn ? "/own" : ""}`;
@@ -87,7 +87,7 @@ function SetupForms({ tool, isOwn, setup, load }: SetupFormsProps) {
         <Form class="row" key={name} onSubmit={(given) => set(name, given["value"] ?? "")}>
           <label for={idOf(name)}>
             {name} {is_own && <span class="tag">{words.yours}</span>}
-            {(is_default || value === undefined) && (
+            {is_default && (
               <span class="tag">
                 {value !== undefined ? words.default : is_required ? words.missing : words.notSet}
               </span>
