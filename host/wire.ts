@@ -88,7 +88,12 @@ export const ToolSetup = Type.Object(
           description: Type.String(),
           format: Type.Enum(["text", "host", "url", "number", "boolean"]),
           isRequired: Type.Boolean(),
-          value: Type.Optional(Type.String({ description: "The given value, else the default; left out where it is about one user and the operator gave it" })),
+          value: Type.Optional(
+            Type.String({
+              description:
+                "The given value, else the default; left out where it is about one user and the operator gave it",
+            }),
+          ),
           isDefault: Type.Boolean(),
           isOwn: Type.Optional(Type.Boolean({ description: "The user's own, not what all users share" })),
         }),

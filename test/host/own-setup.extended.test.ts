@@ -33,7 +33,7 @@ async function open() {
   const kernel = await bootKernel(
     [store, accounts, tools, users],
     {},
-    { only: ["store", "accounts", "tools", "toolHost"] },
+    { only: ["store", "accounts", "identities", "tools", "toolHost"] },
   );
   const host = await kernel.service("toolHost").open();
   await installProber(host, JSON.stringify(CAPABILITIES));
@@ -110,6 +110,24 @@ test("a user's settings go with the tool, and one of the same name has none", as
     false,
   );
   expect(await settings()).toMatchObject([{ isOwn: false }]);
+});
+
+test("what an identity had for itself is deleted when it is paired to an account", async () => {
+  const { kernel, host, tool, anns, admin } = await open();
+  for (const user of ["webhook/ann", "webhook/bob"]) {
+    await admin.setSecret("prober", "probe_token", `token of ${user}`, user);
+    await host.ownSettings.configure(tool, user, { server: anns }, () => true);
+    await admin.shareSecret("prober", "probe_token", user);
+  }
+  const ownOf = async (user: string) => {
+    const { secrets, settings } = await admin.setup("prober", user);
+    return [secrets[0]?.isOwn, settings?.[0]?.isOwn];
+  };
+  await kernel.service("accounts").addUser("ann", "user");
+  await kernel.service("identities").pair("webhook/ann", "ann");
+  expect(await ownOf("webhook/ann")).toEqual([false, false]);
+  expect(await ownOf("ann")).toEqual([false, false]);
+  expect(await ownOf("webhook/bob")).toEqual([true, true]);
 });
 
 test("a user may not allow a private address; the operator may, for that user", async () => {
