@@ -2,7 +2,7 @@ import KeyRound from "lucide/dist/esm/icons/key-round.mjs";
 import MessageCircleQuestionMark from "lucide/dist/esm/icons/message-circle-question-mark.mjs";
 import ShieldAlert from "lucide/dist/esm/icons/shield-alert.mjs";
 import ShieldQuestionMark from "lucide/dist/esm/icons/shield-question-mark.mjs";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { decisionsAt, type Piece, type Told, tell } from "../../../../kernel/kit/display.ts";
 import { visibleLine } from "../../../../kernel/kit/text.ts";
 import { answerGate } from "../../state/turns.ts";
@@ -11,7 +11,7 @@ import type { Answer, Decision, Doubt, Gate, ToolCall } from "../../state/wire.t
 import { text } from "../../text/text.ts";
 import { Button } from "../../widgets/controls.tsx";
 import { Grants } from "../../widgets/grants.tsx";
-import { SetupAtGate } from "../../widgets/tool-setup.tsx";
+import type { SetupAtGate } from "../../widgets/tool-setup.tsx";
 import { Values } from "../values.tsx";
 import { GateHead } from "./gate-head.tsx";
 import { QuestionCard } from "./question-card.tsx";
@@ -65,9 +65,9 @@ function SignInCard({ gate, onDecide }: SignInCardProps) {
       <Asked gate={gate} />
       <div class="setup">
         {isOperator ? (
-          <SetupAtGate tool={gate.call.name} isOwn={false} />
+          <LateSetup tool={gate.call.name} isOwn={false} />
         ) : (
-          <SetupAtGate tool={gate.call.name} isOwn otherwise={gates.onlyOperator} />
+          <LateSetup tool={gate.call.name} isOwn otherwise={gates.onlyOperator} />
         )}
       </div>
       <Answers onDecide={onDecide} choices={choices} />
@@ -278,4 +278,13 @@ function Answers({ choices, isUrged = true, onDecide }: AnswersProps) {
       ))}
     </div>
   );
+}
+
+/** Few chats wait for a credential: the forms are loaded when one does. */
+function LateSetup(props: Parameters<typeof SetupAtGate>[0]) {
+  const [loaded, setLoaded] = useState<{ readonly Setup: typeof SetupAtGate }>();
+  useEffect(() => {
+    void import("../../widgets/tool-setup.tsx").then(({ SetupAtGate }) => setLoaded({ Setup: SetupAtGate }));
+  }, []);
+  return loaded ? <loaded.Setup {...props} /> : null;
 }
