@@ -152,8 +152,12 @@ test("an archive is examined and added; what is no skill, has a name that is tak
   const soup = "---\nname: soup\ndescription: How to cook soup.\n---\nBoil.";
   writeFileSync(join(own, "SKILL.md"), soup);
   await gateway.ask("/api/skills/pdf", { method: "DELETE" });
-  const taken = await upload(gateway, "/api/skills/examine", { "soup/SKILL.md": soup });
-  expect(taken.body.error).toMatchObject({ code: "skill_exists" });
+  // A skill in the folder counts after a moment.
+  await expect
+    .poll(
+      async () => (await upload(gateway, "/api/skills/examine", { "soup/SKILL.md": soup })).body.error?.code,
+    )
+    .toBe("skill_exists");
   const odd = { "SKILL.md": "---\nname: Odd\ndescription: d\n---\n" };
   expect((await upload(gateway, "/api/skills/examine", odd)).body.error.code).toBe("bad_skill");
   expect((await upload(gateway, "/api/skills/examine", {})).status).toBe(400);
