@@ -228,7 +228,6 @@ export function createTurnGate(
       owner,
       consent: consentAt(owner, tool, sources, planned?.at),
       planned: planned?.covered,
-      isPlanned: planned !== undefined,
       roles: tool.params,
     };
   }
@@ -313,7 +312,7 @@ export function createTurnGate(
         const tool = installed.get(step.tool) as ToolInfo;
         const call = { id: "", name: step.tool, params: JSON.stringify(step.params) };
         const isKnown = await destinations.covers(user, step.tool);
-        const called = { ...calledBy(call, tool, sources), planned: undefined, isPlanned: false };
+        const called = { ...calledBy(call, tool, sources), planned: undefined };
         const doubts = judge(called, words, sources.heard).filter(
           ({ rule, value }) => rule !== "destination" || !isKnown(String(value)),
         );

@@ -59,7 +59,6 @@ export interface Called {
   readonly approved?: readonly unknown[];
   /** The places of the values that they agreed to in a plan that has this call for a step. */
   readonly planned?: ReadonlySet<string> | undefined;
-  readonly isPlanned?: boolean;
   /** What they allowed at its owner in this turn. */
   readonly consent?: Consent | undefined;
   /** Tells whether others gave this address without knowing anything of the conversation; only for a tool that may read any public page. */
@@ -141,7 +140,7 @@ export function judge(
   const empty = called.isOutside && !isAlone ? firstTooMany(called.params, spending) : undefined;
   if (empty) doubts.push({ rule: "content", name: empty.name, value: empty.shown, source: undefined });
   if (doubts.length > 0) return doubts;
-  if (called.writes && !called.isPlanned && !isWanted(called, leaves, said, heard))
+  if (called.writes && !called.planned && !isWanted(called, leaves, said, heard))
     return [{ rule: "change", name: "", value: called.name, source: sourceOf(called.name, heard) }];
   spending.keep();
   return [];
@@ -207,7 +206,7 @@ function checkChange(
   kept: Set<Leaf>,
   grounds: Grounds,
 ): Check {
-  const isAsked = called.isPlanned || isAskedFor(called, said);
+  const isAsked = called.planned !== undefined || isAskedFor(called, said);
   const given = heard.filter(({ isMade }) => !isMade);
   const listing = new Set([...new Set(given.map(({ tool, owner }) => tool ?? owner))].filter(listsThings));
   const lists = isAsked ? given.filter(({ tool, owner }) => listing.has(tool ?? owner)) : [];

@@ -39,8 +39,8 @@ interface Carrier {
   readonly owner: string;
   readonly writes: boolean;
   readonly consent?: Consent | undefined;
-  /** It is a step that they agreed to. */
-  readonly isPlanned?: boolean;
+  /** Given for a step that they agreed to. */
+  readonly planned?: ReadonlySet<string> | undefined;
 }
 
 const CODE = /^(?=.*\d)[\p{L}\p{N}-]{3,16}$/u;
@@ -58,7 +58,7 @@ export function carriedBy(
     consent === undefined ||
     !called.writes ||
     takesAway(called) ||
-    !(called.isPlanned || isAskedFor(called, said))
+    !(called.planned || isAskedFor(called, said))
   )
     return () => false;
   const own = heard.filter((one) => one.owner === owner && !one.isMade);
@@ -83,7 +83,7 @@ export function carriedBy(
   const madeAt = ({ name, value }: Leaf): number | undefined =>
     consent.made.find(({ at, tool, text }) => {
       const subjects = subjectsOf(tool, owner);
-      if (!givenBy(text, name, subjects).has(String(value))) return false;
+      if (givenBy(text, name, subjects) !== String(value)) return false;
       const isIn = contains(value);
       return heard.every((one) => {
         const isBefore = (one.at ?? -1) < at;
@@ -137,16 +137,16 @@ function fieldOf(record: AnswerRecord, param: string): Scalar | undefined {
  * What the answer of a call says that it made: in its own fields, and not in what these hold. In prose anyone may have written it. Where
  * fields are lines, the text in one may have brought the next along, so that only the first counts.
  */
-export function givenBy(text: string, param: string, subjects: ReadonlySet<string>): ReadonlySet<string> {
+export function givenBy(text: string, param: string, subjects: ReadonlySet<string>): string | undefined {
   const isList = /^\s*(?:\[|- )/.test(text);
   const [record] = isList ? [] : listedIn({ text }).records;
-  if (record === undefined) return new Set();
+  if (record === undefined) return undefined;
   const words = wordsOfName(lastOf(param));
   const isBare =
     words.length > 1 && words.at(-1) === "id" && words.slice(0, -1).every((word) => subjects.has(word));
   const own = text.trimStart().startsWith("{") ? record : record.slice(0, 1);
   const found = fieldOf(own, param) ?? (isBare ? fieldOf(own, "id") : undefined);
-  return new Set(found === undefined ? [] : [String(found)]);
+  return found === undefined ? undefined : String(found);
 }
 
 /** The words of each clause, whatever the form of the answer. */

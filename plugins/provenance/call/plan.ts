@@ -122,11 +122,8 @@ export function stepFor(
   const filledIn = (nr: number, field: string, leaf: Leaf, owner: string): string | undefined => {
     const from = answerOf(nr);
     if (from === undefined || (leaf.role === "selector" && from.owner !== owner)) return undefined;
-    const found = [
-      ...givenBy(from.text, field, subjectsOf(from.tool.server?.tool ?? from.tool.name, from.owner)),
-    ];
-    const [value] = found;
-    if (value === undefined || found.length > 1 || !TOKEN.test(value) || isAddress(value)) return undefined;
+    const value = givenBy(from.text, field, subjectsOf(from.tool.server?.tool ?? from.tool.name, from.owner));
+    if (value === undefined || !TOKEN.test(value) || isAddress(value)) return undefined;
     const isIn = contains(value);
     const isKnown = heard.some(
       (one) =>
