@@ -24,7 +24,7 @@ interface Program {
   readonly without?: readonly string[];
   /** Files that the code looks for beside itself. */
   readonly files?: string;
-  /** The oldest Node that it runs on, where that is not the one that comes with the package. */
+  /** The oldest Node it runs on, if that is not the one that comes with the package. */
   readonly target?: string;
 }
 

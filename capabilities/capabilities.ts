@@ -88,7 +88,7 @@ export interface Credential {
 
 export type CredentialLocation =
   | { readonly type: "bearer" }
-  /** The name is that of `setting`, if there is one, and empty where that has no value. */
+  /** The name comes from `setting`, if there is one; it is empty while that setting has no value. */
   | { readonly type: "basic"; readonly username: string; readonly setting?: string }
   | { readonly type: "header"; readonly name: string; readonly prefix: string }
   | { readonly type: "query_param"; readonly name: string }
