@@ -35,16 +35,24 @@ export function Proposal({ name, proposal, hint, children, onAgree, onCancel }: 
       )}
       <Grants of={proposal.grants} />
       <p class="soft">SHA-256 {proposal.digest}</p>
-      <span class="row">
-        <Button
-          label={proposal.replaces ? words.yes.replace : words.yes.install}
-          class="primary"
-          disabled={hint !== ""}
-          onClick={onAgree}
-        />
-        <Button label={text.basics.cancel} onClick={onCancel} />
-        <span role="status">{hint}</span>
-      </span>
+      <AgreeOrCancel
+        label={proposal.replaces ? words.yes.replace : words.yes.install}
+        {...{ hint, onAgree, onCancel }}
+      />
     </section>
+  );
+}
+
+interface AgreeOrCancelProps extends Pick<ProposalProps, "hint" | "onAgree" | "onCancel"> {
+  readonly label: string;
+}
+
+export function AgreeOrCancel({ label, hint, onAgree, onCancel }: AgreeOrCancelProps) {
+  return (
+    <span class="row">
+      <Button label={label} class="primary" disabled={hint !== ""} onClick={onAgree} />
+      <Button label={text.basics.cancel} onClick={onCancel} />
+      <span role="status">{hint}</span>
+    </span>
   );
 }

@@ -2,8 +2,8 @@ import { visibleLine } from "../../../../kernel/kit/text.ts";
 import type { SkillProposal } from "../../state/wire.ts";
 import { bytes } from "../../text/language.ts";
 import { text } from "../../text/text.ts";
-import { Button } from "../../widgets/controls.tsx";
 import { Differences } from "../../widgets/differences.tsx";
+import { AgreeOrCancel } from "./proposal.tsx";
 
 const words = text.tools.skills.adding;
 const { skills } = text.tools;
@@ -51,16 +51,7 @@ export function SkillOffer({ of: offer, hint, onAgree, onCancel }: SkillOfferPro
         ))
       )}
       <p class="soft digest">{words.origin(visibleLine(offer.from), offer.digest)}</p>
-      <span class="row">
-        <Button
-          label={replaces ? words.yes.update : words.yes.add}
-          class="primary"
-          disabled={hint !== ""}
-          onClick={onAgree}
-        />
-        <Button label={text.basics.cancel} onClick={onCancel} />
-        <span role="status">{hint}</span>
-      </span>
+      <AgreeOrCancel label={replaces ? words.yes.update : words.yes.add} {...{ hint, onAgree, onCancel }} />
     </section>
   );
 }
