@@ -12,10 +12,13 @@ export function decisionsAt({ doubts = [], fingerprint }: Asked): readonly Appro
 const MAX_TOLD = 3;
 
 /** Why the call is asked about, for a channel with room for a sentence or two; empty where the tool is always asked about. */
-export function whyHeld({ doubts = [] }: Pick<Asked, "doubts">): string {
+export function whyHeld(
+  { doubts = [] }: Pick<Asked, "doubts">,
+  andMore = (count: number) => `and ${count} more`,
+): string {
   // Calls that are asked about together may raise the same one twice.
   const all = [...new Set(doubts.map(({ sentence }) => sentence))];
   const told = all.slice(0, MAX_TOLD);
   const more = all.length - told.length;
-  return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+  return [...told, ...(more > 0 ? [andMore(more)] : [])].join("; ");
 }

@@ -1,6 +1,6 @@
 /** Sends, stops and retries turns, answers gates, and applies the frames of the socket. */
 
-import { whyHeld } from "../../../kernel/kit/display.ts";
+import { reasonsOf } from "../text/reasons.ts";
 import { text } from "../text/text.ts";
 import { getState, request, update } from "./app.ts";
 import { noticeFrame } from "./notifications.ts";
@@ -199,6 +199,6 @@ function announce(frame: TurnFrame): { announcement?: string } {
 
 function announceGate(gate: Gate): string {
   if (gate.type === "question") return text.state.hasQuestion(gate.server);
-  const why = gate.type === "approval" ? whyHeld(gate) : "";
+  const why = gate.type === "approval" ? reasonsOf(gate.doubts) : "";
   return text.state.waiting(why);
 }

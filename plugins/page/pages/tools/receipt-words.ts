@@ -1,6 +1,6 @@
 /** Receipts of calls, in words. */
-import { whyHeld } from "../../../../kernel/kit/display.ts";
 import type { ToolReceipt } from "../../state/wire.ts";
+import { reasonsOf } from "../../text/reasons.ts";
 import { text } from "../../text/text.ts";
 
 const words = text.tools;
@@ -12,7 +12,7 @@ export function whyRan(
 ): string {
   switch (verdict) {
     case "approved": {
-      const why = whyHeld({ doubts });
+      const why = reasonsOf(doubts);
       return who === undefined ? words.ranAfterYou(why) : words.ranAfter(who, why);
     }
     case "trusted":

@@ -63,7 +63,7 @@ function Files({ of: { files } }: { of: ToolReceipt }) {
   const parts = [
     ...(read.length > 0 ? [words.filesRead(read)] : []),
     ...(written.length > 0 ? [words.filesWritten(written)] : []),
-    ...(more > 0 ? [words.filesMore(more)] : []),
+    ...(more > 0 ? [words.andMore(more)] : []),
   ];
   return parts.length === 0 ? null : <p class="soft">{parts.join("; ")}</p>;
 }

@@ -10,7 +10,9 @@ export function doubtWords(doubt: Doubt): Words {
   if (why === "more") return { sentence: `${tool}: ${count} weitere Werte stammen nicht von dir` };
   if (why === "unasked") return asked(tool, "Darum hast du nicht gebeten, oder nicht noch einmal");
   const source = reason.source && nameOf(reason.source);
-  const act = rule === "destination" ? `${tool} an ${value}` : `${tool} mit ${param} „${value}“`;
+  // A receipt keeps no value.
+  const shown = value || "…";
+  const act = rule === "destination" ? `${tool} an ${shown}` : `${tool} mit ${param} „${shown}“`;
   return { ...asked(act, whyOf(reason, part, source)), ...(source !== undefined && { source }) };
 }
 

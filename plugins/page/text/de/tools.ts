@@ -53,7 +53,7 @@ export const tools: Catalogue["tools"] = {
   writesThere: (request) => `${request} (schreibt)`,
   filesRead: (names) => `gelesen: ${names.join(", ")}`,
   filesWritten: (names) => `geschrieben: ${names.join(", ")}`,
-  filesMore: (count) => `und ${count} weitere`,
+  andMore: (count) => `und ${count} weitere`,
   ranAfterYou: (why) => `lief, nachdem du es erlaubt hast${why === "" ? "" : `: ${why}`}`,
   ranAfter: (who, why) => `lief, nachdem ${who} es erlaubt hat${why === "" ? "" : `: ${why}`}`,
   youTrust: "ging an ein Ziel, dem du vertraust",

@@ -53,7 +53,7 @@ export const tools = {
   writesThere: (request: string) => `${request} (writes)`,
   filesRead: (names: readonly string[]) => `read ${names.join(", ")}`,
   filesWritten: (names: readonly string[]) => `wrote ${names.join(", ")}`,
-  filesMore: (count: number) => `and ${count} more`,
+  andMore: (count: number) => `and ${count} more`,
   ranAfterYou: (why: string) => `ran after you approved it${why === "" ? "" : `: ${why}`}`,
   ranAfter: (who: string, why: string) => `ran after ${who} approved it${why === "" ? "" : `: ${why}`}`,
   youTrust: "went to a destination that you trust",

@@ -15,10 +15,16 @@ import { bombIn, install, NOTHING } from "../../../../support/tools/tool-host.ts
 
 const SENTENCE = "pay to …: this account number comes from bill.txt, not from you";
 
+const DOUBT = {
+  rule: "destination",
+  ...{ param: "to", value: "", sentence: SENTENCE },
+  reason: { tool: "pay", why: "source", noun: "account", source: { kind: "file", name: "bill.txt" } },
+} as const;
+
 const receipt = (id: string, user: string, verdict: NonNullable<Receipt["ruling"]>["verdict"]): Receipt => ({
   ...{ id, user, tool: "pay", at: new Date().toISOString(), digest: "ab".repeat(32), millis: 12 },
   ...{ status: "ok", requests: [], credentials: [], memoryPeak: 0, logs: [], logsDropped: 0 },
-  ruling: { verdict, doubts: [{ rule: "destination", param: "to", value: "", sentence: SENTENCE }] },
+  ruling: { verdict, doubts: [DOUBT] },
 });
 
 describeInBrowser("the tools page", () => {
@@ -55,6 +61,17 @@ describeInBrowser("the tools page", () => {
       await page.emulateMedia({ colorScheme });
       expect(await findFaults(page)).toEqual([]);
     }
+    await page.evaluate('localStorage.setItem("postern.language.operator", "de")');
+    await page.reload();
+    await page.getByText("Einzelheiten", { exact: true }).first().click();
+    await page.getByText("Letzte Aufrufe").click();
+    await page
+      .getByText(
+        "lief, nachdem du es erlaubt hast: pay an …: Diese Kontonummer stammt nicht von dir, sondern aus anderer Quelle: die Datei bill.txt",
+      )
+      .waitFor();
+    await page.evaluate('localStorage.setItem("postern.language.operator", "en")');
+    await page.reload();
     await card.getByRole("button", { name: /^Remove https/ }).click();
     await expect.poll(() => rows.count()).toBe(1);
 
