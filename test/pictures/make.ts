@@ -54,8 +54,13 @@ async function serve(
   ...tools: readonly string[]
 ): Promise<{ link: string; stop(): Promise<void> }> {
   // The shipped tools are compiled first, so that they are there from the first picture on.
-  for (const verb of [["list"], ...tools.map((name) => ["install", name, "--allow-unsigned"])])
-    await once(spawn(process.execPath, [BIN, "tool", ...verb], { env, stdio: "ignore" }), "exit");
+  for (const verb of [["list"], ...tools.map((name) => ["install", name, "--allow-unsigned"])]) {
+    const [code] = await once(
+      spawn(process.execPath, [BIN, "tool", ...verb], { env, stdio: ["ignore", "ignore", "inherit"] }),
+      "exit",
+    );
+    if (code !== 0) throw new Error(`postern tool ${verb.join(" ")} ended with ${code}`);
+  }
   const child = spawn(process.execPath, [BIN, "serve"], { env, stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";
   for await (const chunk of child.stdout) {

@@ -47,6 +47,8 @@ async function say(page: Page, text: string): Promise<void> {
 
 export async function takePages(browser: Browser, link: string, folder: string): Promise<void> {
   const page = await browser.newPage({ viewport: SCREENS.desktop });
+  // For what never comes, not for what is slow.
+  page.setDefaultTimeout(300_000);
   const { origin } = new URL(link);
   const shoot = async (name: string) => {
     for (const [screen, size] of Object.entries(SCREENS))
