@@ -18,7 +18,7 @@ import type {
   StateRequest,
   Task,
 } from "./protocol.ts";
-import { CallLost } from "./tool-process.ts";
+import { CallLost, type ToolProcess } from "./tool-process.ts";
 
 export type { LogEntry } from "./protocol.ts";
 
@@ -97,7 +97,10 @@ export interface PoolOptions {
 }
 
 const DEFAULT_PROCESSES = 8;
+/** Of processor time, where that can be seen: a busy machine may take long to give it. */
 const DESCRIBE_MS = 10_000;
+/** For one that waits, and uses none. */
+const MAX_DESCRIBE_MS = 60_000;
 
 type Finished = PoolReport & { readonly outcome: Outcome | Lost };
 
@@ -108,8 +111,8 @@ interface Lost {
 }
 
 interface Circumstances extends Omit<PoolCall, "params"> {
-  /** Transpiling and compiling do not count: a busy machine may take longer for them than a tool may for its words. */
-  readonly isTimedFromLoaded?: boolean;
+  /** The time counts that its process works, from when it is loaded: a busy machine may take longer than a tool may for its words. */
+  readonly isAboutItself?: boolean;
 }
 
 export function createPool(options: PoolOptions = {}): Pool {
@@ -141,8 +144,20 @@ export function createPool(options: PoolOptions = {}): Pool {
     };
     const cancel = () => end(CANCELLED);
     const watchTime = () => setTimeout(() => end(timedOut(call.timeoutMs)), call.timeoutMs);
+    const watchWork = (child: ToolProcess) => {
+      const since = performance.now();
+      const before = child.workedMs() ?? 0;
+      const look = () => {
+        const waitedMs = performance.now() - since;
+        const workedMs = (child.workedMs() ?? Number.POSITIVE_INFINITY) - before;
+        const leftMs = Math.min(call.timeoutMs - workedMs, MAX_DESCRIBE_MS - waitedMs);
+        if (leftMs <= 0) end(timedOut(waitedMs));
+        else timer = setTimeout(look, leftMs);
+      };
+      return setTimeout(look, call.timeoutMs);
+    };
     // Whatever is waited for has a timer: a command has no other handle, and would end in the middle of it.
-    let timer = call.isTimedFromLoaded ? setTimeout(() => {}, 2 ** 31 - 1) : watchTime();
+    let timer = call.isAboutItself ? setTimeout(() => {}, 2 ** 31 - 1) : watchTime();
     call.signal?.addEventListener("abort", cancel);
     running.add(cancel);
     if (isClosed || call.signal?.aborted) cancel();
@@ -151,9 +166,9 @@ export function createPool(options: PoolOptions = {}): Pool {
     let outcome: Outcome | Lost;
     try {
       seat = await processes.enter(call.component, stop.signal);
-      if (call.isTimedFromLoaded) {
+      if (call.isAboutItself) {
         clearTimeout(timer);
-        timer = watchTime();
+        timer = watchWork(seat.process);
       }
       const events = {
         http: (request: ToolRequest) => call.http(request, untilOver()),
@@ -228,7 +243,7 @@ function halfOfMemory(): number {
 const refuse = async (): Promise<ToolReply> => ({ ok: false, error: "no requests while describing itself" });
 const ABOUT_ITSELF = {
   timeoutMs: DESCRIBE_MS,
-  isTimedFromLoaded: true,
+  isAboutItself: true,
   http: refuse,
   secrets: [],
 } as const;

@@ -1,5 +1,6 @@
 /** A process in which strangers' code runs, seen from the service. What it says is bounded, and a word out of place ends it. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { moduleFile, ROOT } from "../../kernel/kit/files.ts";
@@ -182,6 +183,18 @@ export class ToolProcess {
 
   get pid(): number | undefined {
     return this.#child.pid;
+  }
+
+  /** Returns the processor time of all its threads so far, or undefined if it cannot be seen. */
+  workedMs(): number | undefined {
+    try {
+      const stat = readFileSync(`/proc/${this.pid}/stat`, "latin1");
+      const fields = stat.slice(stat.lastIndexOf(")")).split(" ");
+      // In hundredths of a second: its own, and the kernel's for it.
+      return (Number(fields[12]) + Number(fields[13])) * 10;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Calls that were cancelled count until it has let go of them. */

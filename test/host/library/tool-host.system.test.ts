@@ -7,13 +7,10 @@ import { stepCountIs, streamText } from "ai";
 import { beforeAll, expect, test } from "vitest";
 import {
   aiTools,
-  Fault,
   type Grant,
-  type InstallOptions,
   openToolHost,
   type ToolEvent,
   type ToolFiles,
-  type ToolHost,
   type ToolHostOptions,
   toolFunctions,
 } from "../../../host/library/tool-host.ts";
@@ -45,16 +42,6 @@ const BEARER = {
   auth: { secret_name: "token", env_var: "ECHO_TOKEN" },
 };
 
-/** A busy machine may not let a component describe itself in time. */
-async function install(host: ToolHost, files: ToolFiles, agree: InstallOptions["agree"] = yes) {
-  for (;;)
-    try {
-      return await host.install(files, { name: "echo", agree });
-    } catch (error) {
-      if (!(error instanceof Fault && error.code === "cannot_describe_itself")) throw error;
-    }
-}
-
 /** An installed tool is a folder, which can be copied: to look at a component takes a busy machine seconds. */
 let installed: string;
 beforeAll(async () => {
@@ -65,7 +52,7 @@ beforeAll(async () => {
   );
   await copyCode(await fixture("echo.js"), installed);
   await using host = await openToolHost({ folder: installed });
-  await install(host, await echo(BEARER));
+  await host.install(await echo(BEARER), { name: "echo", agree: yes });
   return async () => {
     for (const undo of undos) await undo();
   };
@@ -94,7 +81,7 @@ test("a tool is installed after it was agreed to, called, recorded and removed",
   const stop = host.events((event) => void events.push(event));
   const grants: Grant[] = [];
   const agree = (grant: Grant) => grants.push(grant) > 0;
-  const tool = await install(host, await echo(), agree);
+  const tool = await host.install(await echo(), { name: "echo", agree });
   expect(grants[0]).toMatchObject({
     name: "echo",
     version: "1.0.0",
@@ -128,7 +115,7 @@ test("what nobody agrees to is not installed, and a replacement says what change
   const grants: Grant[] = [];
   const agree = (grant: Grant) => grants.push(grant) === 0;
   const http = { allowlist: [{ host: "example.org", path_prefix: "/", methods: ["GET"] }] };
-  await expect(install(host, await echo({ http }), agree)).rejects.toMatchObject({
+  await expect(host.install(await echo({ http }), { name: "echo", agree })).rejects.toMatchObject({
     kind: "forbidden",
     code: "not_agreed",
   });
@@ -244,7 +231,9 @@ test("closing answers no to whoever is being asked, also if they wait for it to 
     agreed.resolve();
     return new Promise<boolean>(() => {});
   };
-  const refused = expect(install(host, await echo(), agree)).rejects.toMatchObject({ code: "not_agreed" });
+  const refused = expect(host.install(await echo(), { name: "echo", agree })).rejects.toMatchObject({
+    code: "not_agreed",
+  });
   await agreed.promise;
   const calls = ["bob", "ann"].map((user) => host.call("echo", TEXT, { user }));
   await asked.promise;

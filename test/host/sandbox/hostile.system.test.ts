@@ -5,9 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPool, type Pool, type PoolCall } from "../../../host/sandbox/pool.ts";
 import type { Component } from "../../../host/sandbox/processes.ts";
 import { ToolProcess } from "../../../host/sandbox/tool-process.ts";
+import { moveTime } from "../../support/clock/moved-time.ts";
 import { childrenBytes } from "../../support/processes/children.ts";
 import { fixture, toComponent } from "../../support/tools/components.ts";
 import { bombIn } from "../../support/tools/tool-host.ts";
+import { afterThisTest } from "../../support/undo.ts";
 
 const MIB = 2 ** 20;
 const deaths: string[] = [];
@@ -62,6 +64,26 @@ describe("a resource bomb", () => {
       code: "cannot_describe_itself",
     });
   });
+});
+
+test("a component may describe itself late on a machine that gives it no time, but not when it only waits", async () => {
+  const echo = toComponent(await fixture("echo.js"));
+  await pool.describe(echo);
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of childrenBytes().keys()) process.kill(pid, name);
+  };
+  const { advance } = moveTime(afterThisTest);
+  signal("SIGSTOP");
+  const late = pool.describe(echo);
+  await advance(30_000);
+  signal("SIGCONT");
+  expect(await late).toMatchObject({ description: "Gives back what it was given." });
+
+  signal("SIGSTOP");
+  const never = expect(pool.describe(echo)).rejects.toThrow("did not answer within 60 seconds");
+  await advance(61_000);
+  await never;
+  signal("SIGCONT");
 });
 
 describe("strings", () => {
