@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createComponent } from "../../../host/compile/transpile.ts";
 import { createPool, type Pool, type PoolCall } from "../../../host/sandbox/pool.ts";
+import { moveTime } from "../../support/clock/moved-time.ts";
 import { CACHE } from "../../support/tools/alone.ts";
 import { componentizeJsFixture, fixture, repeated, toComponent } from "../../support/tools/components.ts";
 import { afterThisTest } from "../../support/undo.ts";
@@ -160,9 +161,11 @@ describe("§4.4 a hostile tool ends in an outcome", () => {
       },
     );
     await asked.promise;
-    // The first call pays for loading, so that the deadline of the second one is all loop.
-    expect(await call("endless-loop.js", "stop")).toMatchObject({ ok: true });
-    const lost = await call("endless-loop.js", {}, { timeoutMs: 5000 });
+    const { advance } = moveTime(afterThisTest);
+    const { begun, outcome } = loop(5000);
+    await begun;
+    await advance(5000);
+    const lost = await outcome;
     expect(lost).toMatchObject({ ok: false, code: "timeout", message: expect.stringContaining("5 seconds") });
     expect(lost.logs).toEqual([{ level: "info", message: "before the loop" }]);
     ended.resolve();
