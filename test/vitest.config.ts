@@ -56,10 +56,12 @@ export default defineConfig({
     pool: "forks",
     // What all of them import is loaded once for each process, not once for each file.
     isolate: false,
-    // Limits for what hangs, not for what is slow: the machine may have other work to do.
-    testTimeout: 1_200_000,
-    hookTimeout: 1_200_000,
-    expect: { poll: { timeout: 300_000, interval: 20 } },
+    // Limits for what hangs, not for what is slow: on a busy machine the slowest test of a tier takes a third of its limit at most.
+    testTimeout: 300_000,
+    // They build what tests share, and wait for each other to do so.
+    hookTimeout: 600_000,
+    // What is polled for comes in milliseconds.
+    expect: { poll: { timeout: 60_000, interval: 20 } },
     // One more than two cores: tests wait for processes and disks, too.
     maxWorkers: 3,
     // Where files are shuffled, vitest has a sequencer of its own.
@@ -76,6 +78,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [SYSTEM, EXTENDED],
           env,
+          testTimeout: 120_000,
           sequence: { groupOrder: 1 },
         },
       },
@@ -85,7 +88,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "extended", include: [EXTENDED], globalSetup, sequence: { groupOrder: 3 } },
+        test: {
+          name: "extended",
+          include: [EXTENDED],
+          globalSetup,
+          testTimeout: 600_000,
+          sequence: { groupOrder: 3 },
+        },
       },
       {
         extends: true,

@@ -28,7 +28,7 @@ const ARGS = [
 ];
 
 /** For what never comes, not for what is slow. */
-const PATIENCE_MS = 300_000;
+const PATIENCE_MS = 60_000;
 
 let browser: Browser | undefined;
 /** Starting a profile takes far longer than cleaning one, so a test gets the page of the test before it. */

@@ -17,7 +17,7 @@ const { Terminal } = createRequire(import.meta.url)("@xterm/headless") as { Term
 const PROCESS = fileURLToPath(new URL("./tui-process.ts", import.meta.url));
 
 /** Shorter than a test's own limit, so that a failure shows the screen. */
-const SIGHT_SECS = 300;
+const SIGHT_SECS = 60;
 
 export const KEYS = {
   enter: "\r",

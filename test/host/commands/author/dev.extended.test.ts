@@ -10,7 +10,8 @@ test("tool dev builds at each change, says what is wrong, installs beside the pr
   const env = { POSTERN_HOME: join(cwd, "home") };
   const dev = startPostern(["tool", "dev", "countdown", "--engine", "quickjs"], { cwd, env });
   const rounds = () => dev.stderr().split("watching countdown with the home countdown/.postern").length - 1;
-  const round = (count: number) => expect.poll(rounds, { interval: 200 }).toBe(count);
+  // Each builds the tool.
+  const round = (count: number) => expect.poll(rounds, { interval: 200, timeout: 300_000 }).toBe(count);
   await round(1);
   await expect
     .poll(dev.stdout)
