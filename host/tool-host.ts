@@ -15,7 +15,7 @@ import { openSwitches } from "./calls/switches.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
 import { openCodeCache } from "./catalog/code-cache.ts";
 import { createExamination } from "./catalog/install.ts";
-import { createOwnSettings } from "./catalog/own-settings.ts";
+import { createOwnSettings, TOOL_SETTINGS } from "./catalog/own-settings.ts";
 import { createPlacement } from "./catalog/placement.ts";
 import { createSettings } from "./catalog/settings.ts";
 import { isRunCode } from "./catalog/shipped.ts";
@@ -26,6 +26,7 @@ import { openToolTables, TOPIC } from "./catalog/storage/tables.ts";
 import { toInfo } from "./catalog/tool-info.ts";
 import { createInstaller } from "./installer.ts";
 import { createPool } from "./sandbox/pool.ts";
+import { SECRETS } from "./secrets/entry.ts";
 import { openVault } from "./secrets/secrets.ts";
 import { createSetup } from "./setup.ts";
 import { createDownloads } from "./sources/download.ts";
@@ -34,9 +35,6 @@ import { openLogins } from "./sources/oci/logins.ts";
 import { createSources } from "./sources/sources.ts";
 import { createJudge } from "./trust/judge.ts";
 import { openTrustRules } from "./trust/rules.ts";
-
-/** The namespace in the store; also the topic that tells other nodes of a new secret. */
-const SECRETS = "secrets";
 
 export interface ToolHostConfig {
   readonly privateHosts: PrivateHosts;
@@ -112,7 +110,7 @@ export async function createToolHost(ports: ToolHostPorts) {
   const sources = createSources({ ...config, downloads, openRegistry, folder: home });
   const judgeSignature = createJudge(trust);
   const { choose, configure } = createSettings({ catalog, privateHosts });
-  const ownSettings = createOwnSettings({ keyed: store.keyed("tool-settings"), choose });
+  const ownSettings = createOwnSettings({ keyed: store.keyed(TOOL_SETTINGS), choose });
   const runner = createRunner({
     cache: code.folder,
     catalog,

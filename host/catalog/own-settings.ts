@@ -6,6 +6,9 @@ import type { InstalledTool } from "./catalog.ts";
 import { readCapabilities } from "./install.ts";
 import { type GivenSettings, NO_CHOICES, type SettingsOf } from "./settings.ts";
 
+/** The namespace in the store. */
+export const TOOL_SETTINGS = "tool-settings";
+
 /** A tool as it is in the calls of one user; without one, as all users share it. */
 export interface UsersTool extends InstalledTool {
   readonly user: string | undefined;

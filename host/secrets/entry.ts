@@ -2,6 +2,9 @@
 
 import { hash } from "node:crypto";
 
+/** The namespace in the store; also the topic that tells other nodes of a new secret. */
+export const SECRETS = "secrets";
+
 export interface SecretRecord {
   readonly value: string;
   /** How to get the next one, where the value is an OAuth access token. */

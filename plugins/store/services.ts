@@ -11,6 +11,8 @@ export interface Store {
   keyed<Value>(namespace: string): Keyed<Value>;
   /** Another text after each change of keyed state, by any process. Absent where only reading it would tell. */
   keyedVersion?(): string;
+  /** Deletes the entries of keyed state whose key ends so, within a transaction. */
+  removeKeyed(tx: Transaction, namespace: string, ending: string): Promise<void>;
   /** Ordered and searchable state: the owner's tables, after its numbered migrations have run. */
   tables(owner: string, migrations: Migrations): Promise<Sql>;
   /**

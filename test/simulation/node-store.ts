@@ -154,6 +154,7 @@ export async function openNodeStore(
   const engine = {
     name: "the simulation's",
     keyed: NO_KEYED as unknown as <Value>() => Keyed<Value>,
+    removeKeyed: NO_KEYED,
     tables,
     ...fleet,
     signals,

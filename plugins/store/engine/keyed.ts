@@ -2,7 +2,7 @@
 import KeyvSqlite from "@keyv/sqlite";
 import Keyv from "keyv";
 import { defineTables, type SqlValue } from "../../../kernel/kit/store.ts";
-import type { Sql } from "../../../kernel/plugin.ts";
+import type { Sql, Transaction } from "../../../kernel/plugin.ts";
 
 /** What the store itself keeps. */
 export const STORE_TABLES = defineTables(
@@ -68,6 +68,10 @@ export function openKeyed(open: () => Promise<Sql>, onWrite = () => {}) {
         keyed.set(namespace, keyv);
       }
       return keyv as Keyv<Value>;
+    },
+    async remove(tx: Transaction, namespace: string, ending: string): Promise<void> {
+      const ends = "substr(key, length(key) - ? + 1) = ?";
+      await tx.run(`DELETE FROM keyed WHERE namespace = ? AND ${ends}`, namespace, ending.length, ending);
     },
     /** Stops the timer, which would keep using a closed connection. */
     stop(): void {

@@ -54,6 +54,7 @@ export async function openPostgresStore(
     const engine = {
       name: nameOf(settings),
       keyed: keyed.get,
+      removeKeyed: keyed.remove,
       tables,
       ...fleet,
       signals,

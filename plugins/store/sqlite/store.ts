@@ -3,7 +3,7 @@ import { closeSync, openSync, rmSync } from "node:fs";
 import { makePrivate } from "../../../kernel/kit/files.ts";
 import type { SealingKey } from "../../../kernel/kit/secrets.ts";
 import type { Migrations } from "../../../kernel/kit/store.ts";
-import { Fault } from "../../../kernel/plugin.ts";
+import { Fault, type Transaction } from "../../../kernel/plugin.ts";
 import type { Durability } from "../config/settings.ts";
 import { openKeyed, STORE_TABLES } from "../engine/keyed.ts";
 import { createMigrations, type MigrationTarget } from "../engine/migrations.ts";
@@ -36,6 +36,10 @@ export function openStore(file: string, { secretsKey = noKey, durability }: Stor
     name: file,
     keyed: keyed.get,
     keyedVersion: () => `${ownWrites} ${database.foreignVersion()}`,
+    async removeKeyed(tx: Transaction, namespace: string, ending: string) {
+      onCommit(tx, () => ownWrites++);
+      await keyed.remove(tx, namespace, ending);
+    },
     async tables(owner: string, migrations: Migrations) {
       await ownTables();
       await migrate(owner, migrations);

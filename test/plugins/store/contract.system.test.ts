@@ -42,6 +42,30 @@ describeEngines("keyed state", (_engine, fresh) => {
     expect(await (await place.open()).keyed<string>("a").get("k")).toBe("second");
   });
 
+  test("entries whose key ends so are removed within a transaction, and not where it fails", async () => {
+    const store = await (await fresh()).open();
+    const [kept, other] = [store.keyed<number>("a"), store.keyed<number>("b")];
+    for (const key of ["x/ann", "y/ann", "x/hann_", "x/bob", "nn"]) await kept.set(key, 1);
+    await other.set("x/ann", 1);
+    const sql = await store.tables("numbers", NUMBERS);
+    const remove = (rest: () => void) =>
+      sql.transaction(async (tx) => {
+        await store.removeKeyed(tx, "a", "/ann");
+        rest();
+      });
+    const keys = async () => (await Array.fromAsync(kept.iterator())).map(([key]) => key).sort();
+    const failed = () => {
+      throw new Error("no");
+    };
+    await expect(remove(failed)).rejects.toThrow("no");
+    expect(await keys()).toHaveLength(5);
+    const version = store.keyedVersion?.();
+    await remove(() => {});
+    expect(await keys()).toEqual(["nn", "x/bob", "x/hann_"]);
+    expect(await other.has("x/ann")).toBe(true);
+    if (version !== undefined) expect(store.keyedVersion?.()).not.toBe(version);
+  });
+
   test("a time to live ends", async () => {
     const keyed = (await (await fresh()).open()).keyed<number>("a");
     await keyed.set("short", 1, 20);
