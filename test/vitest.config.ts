@@ -24,10 +24,12 @@ function serviceTests(): readonly string[] {
   // Others take only a scripted model, or something else without a store.
   const stores = /\b(?:boot[A-Z]|open(?:Gateway|Mcp)\b|startService\b|office\b)/;
   const starts = /from "(?:node:child_process|[./]+\/support\/(?:processes|tools)\/[^"]+)"/;
-  return globSync("test/{attacks,plugins}/**/*.test.ts", { cwd: ROOT }).filter((file) => {
+  const found = globSync("test/{attacks,plugins}/**/*.test.ts", { cwd: ROOT }).filter((file) => {
     const text = readFileSync(join(ROOT, file), "utf8");
     return boots.test(text) && stores.test(text) && !starts.test(text);
   });
+  // Their tools' processes do not open the store.
+  return [...found, "test/host/own-setup.extended.test.ts"];
 }
 
 /** Each commit to a store waits for the disk: where there is room, the stores of services in the tests' own process are in memory. */
