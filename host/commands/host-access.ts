@@ -23,14 +23,6 @@ export async function readPrivateHosts(context: CommandContext): Promise<Private
 }
 
 /** Finds a tool by name; a shipped one is installed first, and the others when somebody asks for them. */
-export function withTool(
-  context: CommandContext,
-  name: string,
-  work: (host: ServiceHost, tool: InstalledTool) => Promise<void>,
-): Promise<void> {
-  return withHost(context, async (host) => work(host, await requireTool(host, name)));
-}
-
 export async function requireTool(host: ServiceHost, name: string): Promise<InstalledTool> {
   if (SHIPPED.includes(name) && (await host.catalog.find(name)) === undefined)
     await provideShipped(host, [name]);

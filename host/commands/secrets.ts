@@ -1,11 +1,12 @@
 /** `tool auth` and `tool setup`: a tool's settings, and the secrets it needs, which are entered here and never shown again. */
+import { isIdentity, OPERATOR } from "../../kernel/kit/people.ts";
 import { agree, isInteractive, type JsonOption } from "../../kernel/kit/terminal.ts";
-import type { CommandContext } from "../../kernel/plugin.ts";
+import { type CommandContext, Fault, type Services } from "../../kernel/plugin.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
 import type { GivenSettings } from "../catalog/settings.ts";
 import { gaveUp, type Prompt } from "../secrets/browser-sign-in.ts";
 import type { ServiceHost } from "../service-host.ts";
-import { withTool } from "./host-access.ts";
+import { requireTool } from "./host-access.ts";
 import { terminalPrompt } from "./terminal/prompt.ts";
 import { bullets, print, progress } from "./terminal/terminal.ts";
 
@@ -23,7 +24,7 @@ export interface SecretsOptions extends JsonOption {
 }
 
 export function auth(context: CommandContext, name: string, options: SecretsOptions): Promise<void> {
-  return withTool(context, name, async (host, tool) => {
+  return withUsersTool(context, name, options, async (host, tool) => {
     const { by, secret } = await host.authorize(tool, terminalPrompt(options), options.user);
     print(options, { name, secret, by, ...forUser(options) }, () => {
       const whose = options.user === undefined ? "" : ` for ${options.user}`;
@@ -33,7 +34,7 @@ export function auth(context: CommandContext, name: string, options: SecretsOpti
 }
 
 export function setup(context: CommandContext, name: string, options: SecretsOptions): Promise<void> {
-  return withTool(context, name, async (host, tool) => {
+  return withUsersTool(context, name, options, async (host, tool) => {
     const prompt = terminalPrompt(options);
     const given = options.set ?? (isInteractive() ? await askForSettings(tool, prompt) : {});
     const changed = Object.keys(given);
@@ -46,6 +47,38 @@ export function setup(context: CommandContext, name: string, options: SecretsOpt
         : `${name} has ${all.join(", ")}${options.user === undefined ? "" : ` for ${options.user}`}.`,
     );
   });
+}
+
+/** A mistyped id would get a secret that nobody's calls use. */
+function withUsersTool(
+  context: CommandContext,
+  name: string,
+  { user }: SecretsOptions,
+  work: (host: ServiceHost, tool: InstalledTool) => Promise<void>,
+): Promise<void> {
+  const assertKnown = async ({
+    accounts,
+    identities,
+  }: Partial<Pick<Services, "accounts" | "identities">>) => {
+    if (user === undefined || user === OPERATOR || accounts === undefined) return;
+    const account = await identities?.account(user);
+    if (account !== undefined) {
+      const message = `${user} is paired with the account ${account}: use --user ${account}.`;
+      throw new Fault("invalid", "paired_user", message, { param: "user" });
+    }
+    if (isIdentity(user) || (await accounts.find(user)) !== undefined) return;
+    const message = `There is no user "${user}": "postern user list" shows all users.`;
+    throw new Fault("missing", "user_not_found", message, { param: "user" });
+  };
+  return context.with(
+    ["toolHost"],
+    async ({ toolHost, ...use }) => {
+      await assertKnown(use);
+      const host = await toolHost.open();
+      await work(host, await requireTool(host, name));
+    },
+    { wants: ["accounts", "identities"] },
+  );
 }
 
 const forUser = ({ user }: SecretsOptions) => (user === undefined ? {} : { user });

@@ -274,6 +274,22 @@ describe("secrets", () => {
     });
     expect(fromEnvironment.stdout).toContain("from the environment");
   });
+
+  test("one for a single user is taken for an account or an identity of a channel, and for nobody else", async () => {
+    const { cwd, env, installed } = await workplace({
+      capabilities: JSON.stringify({ ...JSON.parse(allowing("127.0.0.1")), auth: BEARER.auth }),
+    });
+    await installed();
+    const run = (...args: string[]) => postern(args, { env, cwd, input: "tok-3f9a1c77e2\n" });
+    const auth = (user: string) => run("tool", "auth", "prober", "--user", user);
+    expect(await auth("ann")).toMatchObject({ code: 1, stderr: expect.stringContaining('no user "ann"') });
+    expect((await run("tool", "setup", "prober", "--user", "ann")).stderr).toContain('no user "ann"');
+    await run("user", "add", "ann");
+    for (const user of ["ann", "operator", "webhook/bob"])
+      expect((await auth(user)).stdout).toContain(`probe_token for ${user}`);
+    await run("user", "pair", "webhook/bob", "ann");
+    expect((await auth("webhook/bob")).stderr).toContain("use --user ann");
+  });
 });
 
 test("on a terminal a new tool is installed only after a yes; what it may do is shown before", async () => {
