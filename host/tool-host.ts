@@ -145,6 +145,7 @@ export async function createToolHost(ports: ToolHostPorts) {
     forgetState: async (name) => {
       await state.forget(name);
       await ownSettings.forgetTool(name);
+      await vault.forgetOwn(name);
     },
     isTaken,
     passSecrets: vault.pass,

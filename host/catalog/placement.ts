@@ -14,7 +14,7 @@ export interface PlacementParts {
   isTaken(name: string): Promise<boolean>;
   passSecrets(from: Holder, to: Holder): Promise<void>;
   onRemoved(name: string): Promise<void>;
-  /** Drops what tools of this name remember, and the settings that users have for them. */
+  /** Drops what tools of this name remember, and the settings and secrets that users have for them. */
   forgetState(name: string): Promise<void>;
   secretsHeldBy(holder: Holder): Promise<readonly string[]>;
 }

@@ -103,7 +103,7 @@ Examples:
     .option("--yes", "agree to a version that can do more")
     .action(lazily(async () => (await import("./update.ts")).rollback));
 
-  verb("remove <name>", "remove an installed tool; its secrets stay", "remove hello").action(
+  verb("remove <name>", "remove an installed tool; secrets that all users share stay", "remove hello").action(
     lazily(async () => (await import("./install.ts")).remove),
   );
 

@@ -101,7 +101,7 @@ export function toolAdminRoutes({
         offered(admin().installFound)(from, { ...found, replace, allowUnsigned }),
     }),
     operatorRoute("DELETE /api/tools/{name}", {
-      summary: "Remove a tool; its secrets stay",
+      summary: "Remove a tool; secrets that all users share stay",
       status: 204,
       refusals: missing,
       async handle({ params: { name } }) {

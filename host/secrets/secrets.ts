@@ -224,6 +224,13 @@ export async function openVault(parts: SealedParts) {
       for (const place of await places())
         if (isOf(parsePlace(place).secret, user)) await sealed.remove(place);
     },
+    /** What users have for themselves; what all share stays for a tool that is installed again. */
+    async forgetOwn(tool: string): Promise<void> {
+      for (const place of await places()) {
+        const parsed = parsePlace(place);
+        if (parsed.tool === tool && parseName(parsed.secret).isOwn) await sealed.remove(place);
+      }
+    },
     async forget(tool: string): Promise<void> {
       for (const place of await places()) if (parsePlace(place).tool === tool) await sealed.remove(place);
     },

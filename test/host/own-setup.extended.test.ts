@@ -94,22 +94,34 @@ test("a user's own secret and settings are used in that user's calls alone, and 
   expect((await admin.setup("prober", "bob")).settings).toMatchObject([{ value: anns, isOwn: true }]);
 });
 
-test("a user's settings go with the tool, and one of the same name has none", async () => {
+test("a user's secrets and settings go with the tool, and one of the same name has none", async () => {
   const { kernel, host, tool, anns, admin } = await open();
   const settings = async () => (await admin.setup("prober", "ann")).settings;
-  await host.ownSettings.configure(tool, "ann", { server: anns }, () => true);
+  const kept = async () => {
+    const { keyed } = kernel.service("store");
+    const all = ["secrets", "tool-settings"].map((name) => Array.fromAsync(keyed(name).iterator()));
+    return (await Promise.all(all)).flat().map(([key]) => key);
+  };
+  const give = async () => {
+    await host.ownSettings.configure(tool, "ann", { server: anns }, () => true);
+    const { values } = host.vault.of({ tool: "prober", digest: "", user: "ann", hostsOf: () => [] });
+    await values.write("probe_token", { value: "token-of-ann" });
+  };
+  await admin.setSecret("prober", "probe_token", "token-for-all");
+  await give();
   expect(await settings()).toMatchObject([{ value: anns, isOwn: true }]);
+  expect(await kept()).toHaveLength(3);
   await admin.remove("prober");
-  const kept = kernel.service("store").keyed("tool-settings").iterator();
-  expect(await Array.fromAsync(kept)).toEqual([]);
+  expect(await kept()).toEqual(["prober/probe_token"]);
   // Set by a request that was under way at the removal.
-  await host.ownSettings.configure(tool, "ann", { server: anns }, () => true);
+  await give();
   await host.place(
     "prober",
     await host.examine(await fixture("prober.js"), JSON.stringify(CAPABILITIES)),
     false,
   );
   expect(await settings()).toMatchObject([{ isOwn: false }]);
+  expect(await kept()).toEqual(["prober/probe_token"]);
 });
 
 test("what an identity had for itself is deleted when it is paired to an account", async () => {

@@ -28,7 +28,8 @@ export const tools: Catalogue["tools"] = {
   mayDo: "Was es darf",
   removeTool: (name) => `${name} entfernen`,
   removeTitle: (name) => `${name} entfernen?`,
-  removeWords: "Seine Geheimnisse bleiben, falls du es wieder installierst.",
+  removeWords:
+    "Geheimnisse für alle bleiben, falls du es wieder installierst. Was Personen nur für sich angegeben haben, wird gelöscht.",
   removed: (name) => `${name} ist entfernt`,
   limit: (used, limit, isHour) =>
     `${used} von ${plural(limit, { one: "# Anfrage", other: "# Anfragen" })} pro ${isHour ? "Stunde" : "Minute"} verbraucht`,

@@ -28,7 +28,8 @@ export const tools = {
   mayDo: "What it may do",
   removeTool: (name: string) => `Remove ${name}`,
   removeTitle: (name: string) => `Remove ${name}?`,
-  removeWords: "Its secrets stay, in case you install it again.",
+  removeWords:
+    "Secrets that all users share stay, in case you install it again. What users gave it for themselves is deleted.",
   removed: (name: string) => `${name} is removed`,
   limit: (used: number, limit: number, isHour: boolean) =>
     `${used} of ${plural(limit, { one: "# request", other: "# requests" })} per ${isHour ? "hour" : "minute"} used`,
