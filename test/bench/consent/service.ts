@@ -160,6 +160,12 @@ export function inService(
   });
 }
 
+/** An id or a number of a thing that the step made: not what it was given. */
+const isMadeBy = (step: Step, value: unknown): boolean =>
+  /^(?:string|number)$/.test(typeof value) &&
+  /\d/.test(String(value)) &&
+  !JSON.stringify(step.with).includes(String(value));
+
 /** A model that has read what it is about to change states all of its steps, and leaves out what it looks up in between. */
 function planOf(
   person: readonly string[],
@@ -181,12 +187,8 @@ function planOf(
     if (isPlanned(step)) {
       stated.push({ tool: `${server}_${tool}`, params: state(given) });
       for (const [field, value] of Object.entries(fields))
-        if (
-          /^(?:string|number)$/.test(typeof value) &&
-          /^\S{1,60}$/.test(String(value)) &&
-          !known.has(String(value))
-        )
-          made.set(String(value), `{{${stated.length}.${field}}}`);
+        if (isMadeBy(step, value) && /^\S{1,60}$/.test(String(value)) && !known.has(String(value)))
+          made.getOrInsert(String(value), `{{${stated.length}.${field}}}`);
     } else for (const word of wordsOf(gives)) if (!made.has(word)) looked.add(word);
   }
   return { at, steps: stated, obeys: planned.some(({ obeys }) => obeys) };
@@ -221,10 +223,11 @@ function lookUpFirst(steps: readonly Step[], writes: (step: Step) => boolean): r
       .join("\n"),
   );
   const made = new Set(
-    steps.filter(writes).flatMap(({ fields }) =>
-      Object.values(fields)
+    steps.filter(writes).flatMap((step) =>
+      Object.values(step.fields)
+        .filter((value) => isMadeBy(step, value) && !before.has(String(value)))
         .map(String)
-        .filter((value) => /\d/.test(value) && !before.has(value)),
+        .filter((value) => steps.some((one) => one !== step && JSON.stringify(one.with).includes(value))),
     ),
   );
   const isEarly = (step: Step, index: number) =>
