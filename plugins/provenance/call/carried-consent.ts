@@ -2,7 +2,7 @@
  * What a yes allows beyond the call that was asked about, for the rest of the turn: at the same owner, in a step that the person asked
  * for and that takes nothing away, the same thing again, what the allowed calls made, and the code that was sent to confirm that.
  */
-import { wordsOfName } from "../../../kernel/kit/words.ts";
+import { stem, wordsOfName } from "../../../kernel/kit/words.ts";
 import type { AnswerRecord, Scalar } from "../outputs/records.ts";
 import { recordsNamed } from "../outputs/references.ts";
 import { contains, listedIn } from "../outputs/search.ts";
@@ -45,6 +45,13 @@ interface Carrier {
 
 const CODE = /^(?=.*\d)[\p{L}\p{N}-]{3,16}$/u;
 const TOKEN = /[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?/gu;
+const PART = /[,;.!?:]\s|[\r\n]/u;
+/** In quotes or brackets stands what somebody else may have written. */
+const MARKED = /["“”„‘’'`«»<>()[\]{}]/u;
+/** Of these, each thing has one. */
+const GENERIC = new Set("id key number no ref reference".split(" "));
+const LINKING = new Set("the your a an new is was".split(" "));
+const MAX_PROSE = 2000;
 const CLAUSE = /(?<=[.!?])\s+|,\s|\n+/u;
 
 export function carriedBy(
@@ -134,19 +141,42 @@ function fieldOf(record: AnswerRecord, param: string): Scalar | undefined {
 }
 
 /**
- * What the answer of a call says that it made: in its own fields, and not in what these hold. In prose anyone may have written it. Where
- * fields are lines, the text in one may have brought the next along, so that only the first counts.
+ * What the answer of a call says that it made: in its own fields, and not in what these hold. Where fields are lines, the text in one may
+ * have brought the next along, so that only the first counts, and so do the first words of prose.
  */
 export function givenBy(text: string, param: string, subjects: ReadonlySet<string>): string | undefined {
-  const isList = /^\s*(?:\[|- )/.test(text);
-  const [record] = isList ? [] : listedIn({ text }).records;
-  if (record === undefined) return undefined;
   const words = wordsOfName(lastOf(param));
+  const [record] = /^\s*(?:\[|- )/.test(text) ? [] : listedIn({ text }).records;
+  if (record === undefined) {
+    const telling = words.filter((word) => !GENERIC.has(word));
+    return inProse(text, telling.length > 0 ? new Set(telling) : subjects.union(new Set(words)));
+  }
   const isBare =
     words.length > 1 && words.at(-1) === "id" && words.slice(0, -1).every((word) => subjects.has(word));
   const own = text.trimStart().startsWith("{") ? record : record.slice(0, 1);
   const found = fieldOf(own, param) ?? (isBare ? fieldOf(own, "id") : undefined);
   return found === undefined ? undefined : String(found);
+}
+
+/** "Booking B-7012 is held" begins with its name and it, as a first line of fields does, and has no other number of that name. */
+function inProse(text: string, names: ReadonlySet<string>): string | undefined {
+  const wordsIn = (part: string) =>
+    (part.match(TOKEN) ?? []).filter((word) => !LINKING.has(word.toLowerCase()));
+  const isNumber = (word: string) => /\d/.test(word);
+  const isTelling = (one: string) => names.has(one) || names.has(stem(one));
+  const isName = (word: string) => wordsOfName(word).every((one) => GENERIC.has(one) || isTelling(one));
+  const [first = ""] = text.split(PART, 1);
+  if (text.length > MAX_PROSE || MARKED.test(first)) return undefined;
+  const begin = wordsIn(first);
+  const [value] = begin.filter(isNumber);
+  const at = begin.findIndex(isNumber);
+  const name = begin.slice(0, at);
+  if (value === undefined || !name.every(isName) || !name.flatMap(wordsOfName).some(isTelling))
+    return undefined;
+  const words = wordsIn(text);
+  const isOther = (word: string, nr: number) =>
+    isNumber(word) && word !== value && isName(words[nr - 1] ?? value);
+  return words.some(isOther) ? undefined : value;
 }
 
 /** The words of each clause, whatever the form of the answer. */

@@ -8,7 +8,7 @@ import { contains } from "../outputs/search.ts";
 import { givenBy } from "./carried-consent.ts";
 import { isAddress } from "./param-roles.ts";
 import { type Leaf, leavesOf } from "./param-values.ts";
-import { subjectsOf } from "./requested-action.ts";
+import { type Action, subjectsOf, takesAway } from "./requested-action.ts";
 
 export const PLAN_TOOL = "plan_steps";
 const MAX_STEPS = 20;
@@ -119,9 +119,11 @@ export function stepFor(
     return answers.get(nr);
   };
   /** What the earlier step's own answer gives, if nobody had spoken of it before. */
-  const filledIn = (nr: number, field: string, leaf: Leaf, owner: string): string | undefined => {
+  const filledIn = (nr: number, field: string, leaf: Leaf, to: Action): string | undefined => {
     const from = answerOf(nr);
-    if (from === undefined || (leaf.role === "selector" && from.owner !== owner)) return undefined;
+    if (from === undefined || (leaf.role === "selector" && from.owner !== to.owner)) return undefined;
+    // What is taken away has to be named by a field: in prose somebody may have named it.
+    if (takesAway(to) && !from.text.trimStart().startsWith("{")) return undefined;
     const value = givenBy(from.text, field, subjectsOf(from.tool.server?.tool ?? from.tool.name, from.owner));
     if (value === undefined || !TOKEN.test(value) || isAddress(value)) return undefined;
     const isIn = contains(value);
@@ -148,13 +150,14 @@ export function stepFor(
       ]),
     );
     const covered = new Set<string>();
+    const action = { name: called.server?.tool ?? called.name, owner: to };
     for (const leaf of planned) {
       const one = values.get(leaf.at);
       if (one === undefined || one.isRest) return undefined;
       if (!isCovered(leaf)) continue;
       let isWhole = true;
       const text = textOf(leaf).replace(REFERENCE, (_, from: string, field: string) => {
-        const value = Number(from) <= nr ? filledIn(Number(from) - 1, field, leaf, to) : undefined;
+        const value = Number(from) <= nr ? filledIn(Number(from) - 1, field, leaf, action) : undefined;
         isWhole &&= value !== undefined;
         return value ?? "";
       });

@@ -56,7 +56,7 @@ export function wantedBy(said: Said): ReadonlySet<string> {
   return known;
 }
 
-interface Action {
+export interface Action {
   readonly name: string;
   readonly owner: string;
 }
