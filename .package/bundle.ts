@@ -63,7 +63,7 @@ const PROGRAMS: readonly Program[] = [
   },
   ...[
     "host/author/build/maker",
-    "kernel/files/pdf-child",
+    "kernel/files/document-child",
     "kernel/text/text-worker",
     "plugins/email/reading/mail-worker",
     "plugins/memory/embedding-worker",

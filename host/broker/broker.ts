@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import type { AuthSetup, Capabilities, HttpCapabilities } from "../../capabilities/capabilities.ts";
 import { CONNECTION_HEADERS, isRefusedBesideCredential } from "../../capabilities/headers.ts";
 import { isRead } from "../../capabilities/methods.ts";
-import { createPdfReader, type PdfReader, sniff } from "../../kernel/kit/files.ts";
+import { createDocumentReader, type DocumentReader, sniff } from "../../kernel/kit/files.ts";
 import { limitWords, RATE_LIMIT_EXCEEDED } from "../../kernel/kit/http.ts";
 import type { Log } from "../../kernel/kit/log.ts";
 import {
@@ -49,7 +49,7 @@ export interface BrokerOptions {
   readonly privateHosts: PrivateHosts;
   readonly store: Store;
   readonly log: Log;
-  readonly pdf?: PdfReader;
+  readonly pdf?: DocumentReader;
 }
 
 const MAX_REQUESTS_A_CALL = 50;
@@ -91,7 +91,7 @@ interface OpenCall extends Required<BrokerOptions> {
 }
 
 export function createBroker(options: BrokerOptions) {
-  const { source, privateHosts, store, log, pdf = createPdfReader() } = options;
+  const { source, privateHosts, store, log, pdf = createDocumentReader() } = options;
   const limiters = createLimiters(store, "tool");
   const secretsFor = createMatcherCache(source.known);
 

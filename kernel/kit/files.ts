@@ -1,9 +1,9 @@
 /** Folders that are ours alone, types of files, the text of PDFs, and where our own files are. */
 
 export { claimFolder } from "../files/claim.ts";
+export { createDocumentReader, type DocumentReader, type DocumentText } from "../files/document-reader.ts";
 export { makeFolders } from "../files/folders.ts";
 export { makePrivate } from "../files/ownership.ts";
-export { createPdfReader, type PdfReader, type PdfText } from "../files/pdf.ts";
 export { MANIFEST, moduleFile, ROOT } from "../package.ts";
 export {
   cleanFileName,

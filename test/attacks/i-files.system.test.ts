@@ -1,7 +1,7 @@
 /** Files that are small to send and large to open, through every door that takes files. */
 import { deflateSync } from "node:zlib";
 import { expect } from "vitest";
-import { createPdfReader } from "../../kernel/files/pdf.ts";
+import { createDocumentReader } from "../../kernel/files/document-reader.ts";
 import { takeImages } from "../../plugins/agent/threads/attachments/stored.ts";
 import { attack } from "../support/attacks.ts";
 import { pdf, pdfOf, stream } from "../support/pdf.ts";
@@ -48,7 +48,7 @@ attack("I", "A picture of gigabytes is refused in words at every door", async ()
 });
 
 attack("I", "A PDF that lies about itself ends in words, and the next one is read", async () => {
-  const reader = createPdfReader({ millis: 10_000, memoryBytes: 400 * 2 ** 20 });
+  const reader = createDocumentReader({ millis: 10_000, memoryBytes: 400 * 2 ** 20 });
   afterThisTest(() => reader.close());
   const plain = pdf("Hello").toString("latin1");
   const packed = (data: Buffer, times: number) =>

@@ -15,7 +15,7 @@ import { readDefinitions } from "../../../host/mcp/tools/definition.ts";
 import { readManifest } from "../../../host/sources/oci/manifest.ts";
 import type { SimpleSignature } from "../../../host/trust/evidence.ts";
 import { createJudge } from "../../../host/trust/judge.ts";
-import { createPdfReader } from "../../../kernel/files/pdf.ts";
+import { createDocumentReader } from "../../../kernel/files/document-reader.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import { Fault } from "../../../kernel/plugin.ts";
 import { createMailReader } from "../../../plugins/email/reading/mail-reader.ts";
@@ -261,7 +261,7 @@ export const pdfFile = bytesDoor({
   name: "pdf",
   runs: 25,
   async open() {
-    const reader = createPdfReader();
+    const reader = createDocumentReader();
     return {
       close: reader.close,
       seeds: [pdf("Hello\nWorld", "Second page")],

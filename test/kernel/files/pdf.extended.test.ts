@@ -1,12 +1,12 @@
 /** Hostile PDFs end in words, and people take turns. */
 import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { createPdfReader, type PdfLimits } from "../../../kernel/files/pdf.ts";
+import { createDocumentReader, type ReaderLimits } from "../../../kernel/files/document-reader.ts";
 import { pdf, pdfOf, stream } from "../../support/pdf.ts";
 import { afterThisTest } from "../../support/undo.ts";
 
-function reader(limits?: PdfLimits) {
-  const made = createPdfReader(limits);
+function reader(limits?: ReaderLimits) {
+  const made = createDocumentReader(limits);
   afterThisTest(() => made.close());
   return (data: Buffer, user = "ann") => made.read(user, data);
 }

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { extractText, getDocumentProxy } from "unpdf";
 import { describe, expect, test } from "vitest";
-import { createPdfReader, type PdfLimits } from "../../../kernel/files/pdf.ts";
+import { createDocumentReader, type ReaderLimits } from "../../../kernel/files/document-reader.ts";
 import { ROOT } from "../../support/clone.ts";
 import { pdf, pdfOf, stream } from "../../support/pdf.ts";
 import { afterThisTest } from "../../support/undo.ts";
 
-function reader(limits?: PdfLimits) {
-  const made = createPdfReader(limits);
+function reader(limits?: ReaderLimits) {
+  const made = createDocumentReader(limits);
   afterThisTest(() => made.close());
   return (data: Buffer, signal = new AbortController().signal) => made.readPages("ann", data, signal);
 }

@@ -12,7 +12,7 @@ import type { Tape } from "../../../host/broker/recording.ts";
 import { parseCapabilities } from "../../../host/catalog/catalog.ts";
 import { openVault, type ToolVault } from "../../../host/secrets/secrets.ts";
 import type { AddressCheck } from "../../../host/services.ts";
-import { createPdfReader, type PdfLimits } from "../../../kernel/files/pdf.ts";
+import { createDocumentReader, type ReaderLimits } from "../../../kernel/files/document-reader.ts";
 import { createLog } from "../../../kernel/log/log.ts";
 import type { Mask } from "../../../kernel/mask/mask.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
@@ -65,7 +65,7 @@ export interface BrokerageOptions {
   readonly store?: OpenStore;
   readonly key?: Uint8Array;
   /** Of the process that reads PDFs. */
-  readonly pdf?: PdfLimits;
+  readonly pdf?: ReaderLimits;
 }
 
 const DIGEST = "0".repeat(64);
@@ -89,7 +89,7 @@ export async function openBrokerage(options: BrokerageOptions = {}): Promise<Bro
     environment: (name) => options.environment?.[name],
     refresh: createRefresh({ network, privateHosts, exclusive: store.exclusive }),
   });
-  const pdf = createPdfReader(options.pdf);
+  const pdf = createDocumentReader(options.pdf);
   const broker = createBroker({ network, source, privateHosts, store, log, pdf });
   return {
     home,

@@ -1,9 +1,9 @@
 /** Recognises a file's kind and what models read of it; refuses the others in words. */
 import {
+  type DocumentText,
   imageProblem,
   isTextual,
   mimeOfName,
-  type PdfText,
   sniff,
   sniffImage,
 } from "../../../../kernel/kit/files.ts";
@@ -21,7 +21,7 @@ const ACCEPTED =
 export async function takeFile(
   name: string,
   data: Uint8Array,
-  readPdf: (data: Uint8Array) => Promise<PdfText>,
+  readPdf: (data: Uint8Array) => Promise<DocumentText>,
 ): Promise<TakenFile> {
   if (data.byteLength === 0) throw refusal(name, "empty_file", "is empty");
   const image = sniffImage(data);

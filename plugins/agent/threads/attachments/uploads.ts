@@ -1,7 +1,7 @@
 /** Files that people upload to send them with a message. Those that no message names go after a day. */
 
 import { randomUUIDv7 } from "node:crypto";
-import { cleanFileName, createPdfReader, isTextual, sniffImage } from "../../../../kernel/kit/files.ts";
+import { cleanFileName, createDocumentReader, isTextual, sniffImage } from "../../../../kernel/kit/files.ts";
 import { type Attachment, Fault, type Log, type Queries, type Sql } from "../../../../kernel/plugin.ts";
 import type { Model } from "../../../models/services.ts";
 import type { Store, UserStorage } from "../../../store/services.ts";
@@ -40,7 +40,7 @@ const now = () => new Date().toISOString();
 
 export function createUploads(parts: UploadParts): OpenUploads {
   const { sql, store, fileBytes } = parts;
-  const pdf = createPdfReader();
+  const pdf = createDocumentReader();
   const messageBytes = Math.max(MESSAGE_BYTES, fileBytes);
   const limits = { fileBytes, files: MAX_FILES, messageBytes };
   let underWay: Promise<unknown> = Promise.resolve();

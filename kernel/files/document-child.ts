@@ -1,4 +1,4 @@
-/** The process that reads a PDF: one thread reads it, the other watches how much memory that takes. */
+/** The process that reads a document: one thread reads it, the other watches how much memory that takes. */
 import { Socket } from "node:net";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 

@@ -7,23 +7,23 @@ import { Fault } from "../fault.ts";
 import { createMutex } from "../mutex.ts";
 import { moduleFile, ROOT } from "../package.ts";
 import { tryJson } from "../text/json.ts";
-import type { PdfDocument, PdfForm, PdfReply } from "./pdf-child.ts";
+import type { PdfDocument, PdfForm, PdfReply } from "./document-child.ts";
 
 export type { PdfDocument };
 
 /** The problem is the rest of a sentence about the document. */
-export type PdfText = { readonly text: string } | { readonly problem: string };
+export type DocumentText = { readonly text: string } | { readonly problem: string };
 
 type PdfResult = PdfDocument | { readonly problem: string; readonly advice?: string };
 
-export type PdfReader = ReturnType<typeof createPdfReader>;
+export type DocumentReader = ReturnType<typeof createDocumentReader>;
 
-export interface PdfLimits {
+export interface ReaderLimits {
   readonly millis: number;
   readonly memoryBytes: number;
 }
 
-const LIMITS: PdfLimits = { millis: 30_000, memoryBytes: 600 * 2 ** 20 };
+const LIMITS: ReaderLimits = { millis: 30_000, memoryBytes: 600 * 2 ** 20 };
 // Far more than any model reads. A tool gets pages until there is so much text, and not the rest of the document.
 const MAX_TEXT_LENGTH: Readonly<Record<PdfForm, number>> = { lines: 4 * 2 ** 20, paragraphs: 2 ** 20 };
 const MAX_WAITING = 64;
@@ -38,7 +38,7 @@ const PROBLEMS = {
 };
 
 /** One at a time, as each may take a core for as long as it is allowed. People take turns. */
-export function createPdfReader(limits: PdfLimits = LIMITS) {
+export function createDocumentReader(limits: ReaderLimits = LIMITS) {
   const stop = new AbortController();
   const inOrder = createMutex();
   /** Whose PDFs have yet to begin. */
@@ -60,7 +60,7 @@ export function createPdfReader(limits: PdfLimits = LIMITS) {
 
   return {
     /** Reads an attachment: the problem also says what the person who attached it can do. */
-    async read(user: string, data: Uint8Array): Promise<PdfText> {
+    async read(user: string, data: Uint8Array): Promise<DocumentText> {
       const found = await inTurn(user, () => readOne(data, "lines", limits, stop.signal));
       if (!("problem" in found)) return { text: joined(found.pages).slice(0, MAX_TEXT_LENGTH.lines) };
       const { problem, advice } = found;
@@ -87,12 +87,12 @@ export function createPdfReader(limits: PdfLimits = LIMITS) {
 async function readOne(
   data: Uint8Array,
   form: PdfForm,
-  limits: PdfLimits,
+  limits: ReaderLimits,
   signal: AbortSignal,
 ): Promise<PdfResult> {
   if (signal.aborted) return PROBLEMS.stopped;
   const library = fileURLToPath(import.meta.resolve("unpdf/pdfjs"));
-  const file = moduleFile("kernel/files/pdf-child");
+  const file = moduleFile("kernel/files/document-child");
   const readable = [dirname(file), dirname(library), join(ROOT, "package.json")].filter((path) =>
     existsSync(path),
   );
