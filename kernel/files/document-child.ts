@@ -1,54 +1,53 @@
 /** The process that reads a document: one thread reads it, the other watches how much memory that takes. */
 import { Socket } from "node:net";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { readHtml } from "./documents/html.ts";
+import { readMail } from "./documents/mail.ts";
+import { readArchive } from "./documents/office.ts";
+import { createPassages, Enough, type Passage, type Trouble, Unreadable } from "./documents/passages.ts";
+import { type PdfDocument, readPdf } from "./documents/pdf.ts";
 
-export interface PdfDocument {
-  readonly pages: readonly string[];
-  /** How many pages there are: more than were read if they have too much text. */
-  readonly count: number;
-  /** As the file says it, like the following; empty if it says nothing. */
-  readonly title: string;
-  readonly author: string;
-  readonly created: string;
-  readonly language: string;
+/** How the bytes are read; as `pages`, a PDF for a tool. */
+export type DocumentKind = "archive" | "html" | "mail" | "pdf";
+type Reading = DocumentKind | "pages";
+
+export interface ReadDocument {
+  readonly mime: string;
+  /** In the order of the document; at least one. */
+  readonly passages: readonly Passage[];
+  /** True where the document has more text than is read. */
+  readonly isCut: boolean;
 }
 
-/** Lines are the library's own; paragraphs follow from where on the page each piece of text is. */
-export type PdfForm = "lines" | "paragraphs";
-
-export type PdfReply =
-  | ({ readonly status: "ok" } & PdfDocument)
-  | { readonly status: "broken" | "password" | "memory" };
+export type DocumentReply =
+  | ({ readonly status: "pages" } & PdfDocument)
+  | ({ readonly status: "ok" } & ReadDocument)
+  | { readonly status: Trouble };
 
 interface Work {
   readonly data: Uint8Array;
-  /** The file of pdf.js, which is looked up outside: nothing can be looked up in here. */
   readonly library: string;
-  readonly mostText: number;
-  readonly form: PdfForm;
+  readonly maxLength: number;
+  readonly reading: Reading;
 }
 
 const LOOK_MS = 20;
 const TIMEOUT_MS = 120_000;
 /** The pipe that the process that started it reads. */
 const ANSWERS = 3;
-/** In heights of a character: from how much on a gap is a blank, and a step leads to another line or another paragraph. */
-const BLANK_GAP = 0.17;
-const LINE_STEP = 0.5;
-const PARAGRAPH_STEP = 1.75;
 
 if (isMainThread) await watch();
-else await read(workerData as Work);
+else parentPort?.postMessage(await replyTo(workerData as Work));
 
 async function watch(): Promise<void> {
-  const [library = "", memoryBytes = "", mostText = "", form = ""] = process.argv.slice(2);
+  const [library = "", memoryBytes = "", maxLength = "", reading = ""] = process.argv.slice(2);
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   const work: Work = {
     data: Buffer.concat(chunks),
     library,
-    mostText: Number(mostText),
-    form: form === "lines" ? form : "paragraphs",
+    maxLength: Number(maxLength),
+    reading: reading as Reading,
   };
   const reader = new Worker(new URL(import.meta.url), { workerData: work, stdout: true, stderr: true });
   reader.on("message", end);
@@ -63,120 +62,44 @@ async function watch(): Promise<void> {
   }, LOOK_MS);
 }
 
-function end(reply: PdfReply): void {
+function end(reply: DocumentReply): void {
   new Socket({ fd: ANSWERS }).end(JSON.stringify(reply), () => process.exit(0));
 }
 
-interface Pdfjs {
-  getDocument(options: object): { readonly promise: Promise<Opened> };
-}
-
-interface Opened {
-  readonly numPages: number;
-  getMetadata(): Promise<{ readonly info: Readonly<Record<string, unknown>> }>;
-  getPage(number: number): Promise<{
-    getTextContent(): Promise<{ readonly items: readonly (Piece | object)[] }>;
-    cleanup(): void;
-  }>;
-}
-
-/** Characters that a page draws in one go. */
-interface Piece {
-  readonly str: string;
-  readonly hasEOL: boolean;
-  readonly width: number;
-  readonly transform: readonly [a: number, b: number, c: number, d: number, x: number, y: number];
-}
-
-async function read({ data, library, mostText, form }: Work): Promise<void> {
-  const { getDocument } = (await import(library)) as Pdfjs;
+async function replyTo(work: Work): Promise<DocumentReply> {
   try {
-    const document = await getDocument({
-      data: new Uint8Array(data),
-      isEvalSupported: false,
-      disableFontFace: true,
-      useSystemFonts: false,
-      verbosity: 0,
-    }).promise;
-    const write = form === "lines" ? writeLines : writeParagraphs;
-    const pages: string[] = [];
-    let length = 0;
-    for (let number = 1; number <= document.numPages && length < mostText; number++) {
-      const page = await document.getPage(number);
-      const { items } = await page.getTextContent();
-      const text = write(items.filter((item) => "str" in item));
-      page.cleanup();
-      length += text.length;
-      pages.push(text);
-    }
-    const { info } = await document.getMetadata();
-    const said = (name: string) => (typeof info[name] === "string" ? info[name] : "");
-    parentPort?.postMessage({
-      status: "ok",
-      count: document.numPages,
-      pages,
-      title: said("Title"),
-      author: said("Author"),
-      created: said("CreationDate"),
-      language: said("Language"),
-    } satisfies PdfReply);
+    if (work.reading === "pages")
+      return { status: "pages", ...(await readPdf(work.data, work.library, "paragraphs", work.maxLength)) };
+    return { status: "ok", ...(await takeApart(work)) };
   } catch (error) {
-    const isLocked = (error as Error).name === "PasswordException";
-    parentPort?.postMessage({ status: isLocked ? "password" : "broken" } satisfies PdfReply);
+    return { status: error instanceof Unreadable ? error.trouble : "broken" };
   }
 }
 
-function writeLines(pieces: readonly Piece[]): string {
-  return pieces.map(({ str, hasEOL }) => (hasEOL ? `${str}\n` : str)).join("");
-}
-
-/** Where the last piece ended, how high it was, and which way it went. */
-interface End {
-  readonly x: number;
-  readonly y: number;
-  readonly height: number;
-  readonly along: number;
-  readonly across: number;
-}
-
-function writeParagraphs(pieces: readonly Piece[]): string {
-  const written: string[] = [];
-  let end: End | undefined;
-  let isAfterBlank = true;
-  for (const { str, width, transform } of pieces) {
-    const [a, b, , , x, y] = transform;
-    const height = Math.hypot(a, b) || 1;
-    // The library reports some gaps as a blank piece, which says nothing about where the next piece begins.
-    if (str.trim() === "") {
-      if (str !== "" && !isAfterBlank) written.push(" ");
-      isAfterBlank ||= str !== "";
-      continue;
+async function takeApart({ data: given, library, maxLength, reading }: Work): Promise<ReadDocument> {
+  const data = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+  const passages = createPassages(maxLength);
+  let [mime, isCut] = ["application/pdf", false];
+  const found = (type: string) => {
+    mime = type;
+  };
+  try {
+    if (reading === "pdf") {
+      const { pages, count } = await readPdf(data, library, "lines", maxLength);
+      isCut = count > pages.length;
+      for (const [at, page] of pages.entries()) passages.add(page, { page: at + 1 });
+    } else if (reading === "archive") await readArchive(data, passages, found);
+    else if (reading === "mail") {
+      found("message/rfc822");
+      await readMail(data, passages);
+    } else {
+      found("text/html");
+      readHtml(data, passages);
     }
-    const gap = end === undefined ? "" : gapBetween(end, x, y, height);
-    if (gap !== "" && !(gap === " " && (isAfterBlank || /^\s/.test(str)))) written.push(gap);
-    written.push(str);
-    isAfterBlank = /\s$/.test(str);
-    const [along, across] = [a / height, b / height];
-    end = { x: x + width * along, y: y + width * across, height, along, across };
+  } catch (error) {
+    if (!(error instanceof Enough)) throw error;
+    isCut = true;
   }
-  return (
-    written
-      .join("")
-      // In a table of contents, dots lead to the number of the page.
-      .replace(/(?: ?[.:·]){6,} ?/g, " … ")
-      .split("\n")
-      .map((line) => line.trimEnd())
-      .join("\n")
-      .trim()
-  );
-}
-
-function gapBetween(end: End, x: number, y: number, height: number): string {
-  const [dx, dy] = [x - end.x, y - end.y];
-  // A small number above the line belongs to it.
-  const measure = Math.max(height, end.height);
-  const forward = (dx * end.along + dy * end.across) / measure;
-  const up = (dy * end.along - dx * end.across) / measure;
-  if (Math.abs(up) > LINE_STEP) return up > 0 || -up > PARAGRAPH_STEP ? "\n\n" : "\n";
-  return Math.abs(forward) > BLANK_GAP ? " " : "";
+  if (passages.all.length === 0) throw new Unreadable("empty");
+  return { mime, passages: passages.all, isCut };
 }

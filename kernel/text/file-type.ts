@@ -82,6 +82,7 @@ export const UNKNOWN = "application/octet-stream";
 // A map: a stranger's file may be called "x.constructor".
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["csv", "text/csv"],
+  ["eml", "message/rfc822"],
   ["gif", "image/gif"],
   ["htm", "text/html"],
   ["html", "text/html"],

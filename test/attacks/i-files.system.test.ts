@@ -64,11 +64,13 @@ attack("I", "A PDF that lies about itself ends in words, and the next one is rea
     ),
   };
   for (const [what, data] of Object.entries(hostile)) {
-    const read = await reader.read("eve", Buffer.from(data, "latin1"));
+    const read = await reader.read("eve", "pdf", Buffer.from(data, "latin1"));
     expect("problem" in read ? read.problem : "text", what).toMatch(
       /^(?:text|cannot be read: .*|has no text: .*)$/,
     );
   }
   // Starting a process for it takes part of these ten seconds on a busy machine.
-  await expect.poll(() => reader.read("ann", pdf("Hello"))).toEqual({ text: "[Page 1]\nHello" });
+  await expect
+    .poll(() => reader.read("ann", "pdf", pdf("Hello")))
+    .toMatchObject({ passages: [{ text: "Hello", page: 1 }] });
 });

@@ -33,7 +33,7 @@ export function attachmentRoutes({ attachments }: Pick<Services, "attachments">)
       handle: () => ({ ...attachments.limits }),
     }),
     route("POST /api/attachments", {
-      summary: `Upload a file for a message: an image, a PDF or a text of at most ${each}. A message may name ${files} of them with ${together} together; those that none names are deleted after a day`,
+      summary: `Upload a file for a message: an image, a document or a text of at most ${each}. A message may name ${files} of them with ${together} together; those that none names are deleted after a day`,
       form: Type.Object({ file: Type.String({ format: "binary" }) }),
       readForm: formReader(
         fileBytes,
@@ -42,7 +42,7 @@ export function attachmentRoutes({ attachments }: Pick<Services, "attachments">)
       status: 201,
       answer: Upload,
       scoped: true,
-      refusals: { 413: "The file is too large", 429: "Too many PDFs are being read" },
+      refusals: { 413: "The file is too large", 429: "Too many documents are being read" },
       async handle({ user, form }) {
         const file = form.file("file");
         if (file === undefined)

@@ -1,7 +1,7 @@
 /** The user's files: listed, read, written, and taken back. Each route needs the scope of the tool of the agent's that does the same. */
 import { Readable } from "node:stream";
 import type { TextThreads } from "../../../kernel/kit/concurrency.ts";
-import { sniff } from "../../../kernel/kit/files.ts";
+import { documentKind } from "../../../kernel/kit/files.ts";
 import {
   assertTool,
   invalidFault,
@@ -87,9 +87,10 @@ export function workspaceRoutes({
   };
   const readText = async (user: User, path: string, version: number | undefined) => {
     const { entry, data } = await readPart(user, path, version, MAX_TEXT_BYTES);
-    const isPdf = sniff(data) === "application/pdf";
-    const isWhole = isPdf || data.byteLength >= entry.bytes;
-    const shown = isPdf ? (await readPart(user, path, version)).data : isWhole ? data : wholeLines(data);
+    const kind = documentKind(path, data);
+    const isDocument = kind !== undefined && kind !== "html";
+    const isWhole = isDocument || data.byteLength >= entry.bytes;
+    const shown = isDocument ? (await readPart(user, path, version)).data : isWhole ? data : wholeLines(data);
     const text =
       shown.byteLength === 0 ? "" : await attachments.textOf(user.id, { name: nameIn(path), data: shown });
     return { text: text.slice(0, MAX_TEXT_BYTES), isComplete: isWhole && text.length <= MAX_TEXT_BYTES };
@@ -204,10 +205,11 @@ export function workspaceRoutes({
       },
     }),
     route("GET /api/workspace/text", {
-      summary: "Get the beginning of a file as text: in whatever encoding it is written, or what a PDF says",
+      summary:
+        "Get the beginning of a file as text: in whatever encoding it is written, or what a document says",
       query: AtVersion,
       answer: FileText,
-      refusals: { ...refusals, 429: "Too many PDFs are being read" },
+      refusals: { ...refusals, 429: "Too many documents are being read" },
       scoped: true,
       async handle({ user, query: { path, version } }) {
         may(user, "read");

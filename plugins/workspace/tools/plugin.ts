@@ -5,13 +5,13 @@ import { workspaceTools } from "./tools.ts";
 
 export default definePlugin({
   name: "workspace-tools",
-  needs: ["accounts", "agent", "workspace"],
+  needs: ["accounts", "agent", "attachments", "workspace"],
   extends: ["agent", "accounts"],
   configure: () => ({}),
-  start({ use: { accounts, agent, workspace }, onStop }) {
+  start({ use: { accounts, agent, attachments, workspace }, onStop }) {
     const threads = createTextThreads();
     onStop(threads.close);
-    onStop(agent.extend({ tools: workspaceTools(workspace, threads) }));
+    onStop(agent.extend({ tools: workspaceTools(workspace, threads, attachments) }));
     onStop(accounts.follow({ remove: workspace.removeUser, give: workspace.giveUser }));
   },
 });

@@ -1,12 +1,12 @@
 /** The workspace as the model sees it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMutex, type TextThreads } from "../../../kernel/kit/concurrency.ts";
-import { isTextual } from "../../../kernel/kit/files.ts";
+import { documentKind, isTextual } from "../../../kernel/kit/files.ts";
 import { tryUtf8 } from "../../../kernel/kit/text.ts";
 import { documentOutcome, paramsSchema, writtenFrom } from "../../../kernel/kit/tools.ts";
 import { MODEL } from "../../../kernel/kit/turns.ts";
 import { Fault } from "../../../kernel/plugin.ts";
-import type { OwnOutcome, OwnTool, OwnToolContext } from "../../agent/services.ts";
+import type { Attachments, OwnOutcome, OwnTool, OwnToolContext } from "../../agent/services.ts";
 import type {
   Change,
   ChangedDigests,
@@ -33,7 +33,11 @@ const MAX_APPEND_ATTEMPTS = 200;
 const APPEND_RETRY_MS = 20;
 const MAX_NAMED = 20;
 
-export function workspaceTools(workspace: Workspace, threads: Pick<TextThreads, "diff">): OwnTool[] {
+export function workspaceTools(
+  workspace: Workspace,
+  threads: Pick<TextThreads, "diff">,
+  attachments: Pick<Attachments, "textOf">,
+): OwnTool[] {
   const inTurn = createMutex();
   /** The model reads what was written, and the person what that changed. */
   const writing = async (
@@ -124,8 +128,10 @@ export function workspaceTools(workspace: Workspace, threads: Pick<TextThreads, 
           const found = await workspace.stream(user, path, version);
           if (!found) throw noFile(version === undefined ? path : `${path} in version ${version}`);
           const { entry, data } = found;
-          assertText(entry);
-          const read = await readLines(data, { from, to, maxBytes: MAX_READ_BYTES });
+          const isDocument = mayBeDocument(entry);
+          if (!isDocument) assertText(entry);
+          const shown = isDocument ? documentText(attachments, user, entry, data) : data;
+          const read = await readLines(shown, { from, to, maxBytes: MAX_READ_BYTES });
           if (read.text === "" && from > read.total && read.total > 0)
             throw new Fault("invalid", "no_such_line", `${entry.path} has ${read.total} lines.`);
           const output = {
@@ -428,6 +434,21 @@ const replaceText = (
       );
     return `${before.slice(0, at)}${edit.new}${before.slice(at + edit.old.length)}`;
   });
+
+/** Documents are read as what they say. */
+const mayBeDocument = ({ path, mime, bytes }: WorkspaceEntry) =>
+  bytes > 0 && (mime.startsWith("application/") ? !isTextual(mime) : /\.eml$/i.test(path));
+
+async function* documentText(
+  { textOf }: Pick<Attachments, "textOf">,
+  user: string,
+  { path, mime, bytes }: WorkspaceEntry,
+  stream: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Buffer> {
+  const data = Buffer.concat(await Array.fromAsync(stream));
+  if (documentKind(path, data) === undefined) throw notText(path, mime, bytes);
+  yield Buffer.from(await textOf(user, { name: path.slice(path.lastIndexOf("/") + 1), data }));
+}
 
 function assertText({ path, mime, bytes }: WorkspaceEntry): void {
   if (!isTextual(mime) && bytes > 0) throw notText(path, mime, bytes);

@@ -265,7 +265,7 @@ export const pdfFile = bytesDoor({
     return {
       close: reader.close,
       seeds: [pdf("Hello\nWorld", "Second page")],
-      answer: async (input) => JSON.stringify(await reader.read("ada", input)),
+      answer: async (input) => JSON.stringify(await reader.read("ada", "pdf", input)),
     };
   },
 });

@@ -75,7 +75,7 @@ describe("with pdf_as_text", () => {
 
   test.each<[what: string, body: Buffer, problem: string, options?: BrokerageOptions]>([
     ["an encrypted one", LOCKED, "is protected by a password"],
-    ["a damaged one", pdf("One").subarray(0, 200), "cannot be read: it is damaged, or no PDF"],
+    ["a damaged one", pdf("One").subarray(0, 200), "cannot be read: it is damaged"],
     [
       "one that takes too long",
       pdf("One"),

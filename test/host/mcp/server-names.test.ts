@@ -2,10 +2,8 @@
 
 import { expect, test } from "vitest";
 import { checkServerName } from "../../../host/mcp/tools/server-file.ts";
-import { diffLines } from "../../../kernel/kit/text.ts";
 import { isAgentsName } from "../../../kernel/kit/tools.ts";
-import { workspaceTools } from "../../../plugins/workspace/tools/tools.ts";
-import { openWorkspace } from "../../support/services/workspace.ts";
+import { openWorkspace, toolsOf } from "../../support/services/workspace.ts";
 
 test("a server is not named as the agent's own tools begin, and is told another name", async () => {
   for (const name of ["workspace", "memory", "task", "skill", "mission", "routine", "tool"])
@@ -13,6 +11,5 @@ test("a server is not named as the agent's own tools begin, and is told another 
   for (const name of ["workspace-server", "work", "taskboard"])
     expect(() => checkServerName(name), name).not.toThrow();
   const { workspace } = await openWorkspace();
-  for (const { name } of workspaceTools(workspace, { diff: diffLines }))
-    expect(isAgentsName(name), name).toBe(true);
+  for (const { name } of toolsOf(workspace)) expect(isAgentsName(name), name).toBe(true);
 });

@@ -8,7 +8,7 @@ import { afterThisTest } from "../../support/undo.ts";
 function reader(limits?: ReaderLimits) {
   const made = createDocumentReader(limits);
   afterThisTest(() => made.close());
-  return (data: Buffer, user = "ann") => made.read(user, data);
+  return (data: Buffer, user = "ann") => made.read(user, "pdf", data);
 }
 
 test("a PDF that unpacks to gigabytes, never ends, is locked or broken ends in words", async () => {
@@ -29,9 +29,14 @@ test("a PDF that unpacks to gigabytes, never ends, is locked or broken ends in w
     problem: "is protected by a password. Remove it, and attach the file again",
   });
   expect(await read(pdf("Hello").subarray(0, 200))).toEqual({
-    problem: "cannot be read: it is damaged, or no PDF",
+    problem: "cannot be read: it is damaged",
   });
-  expect(await read(pdf("Hello", "World"))).toEqual({ text: "[Page 1]\nHello\n\n[Page 2]\nWorld" });
+  expect(await read(pdf("Hello", "World"))).toMatchObject({
+    passages: [
+      { text: "Hello", page: 1 },
+      { text: "World", page: 2 },
+    ],
+  });
 });
 
 test("people take turns: somebody's many PDFs do not hold up another's one", async () => {

@@ -100,7 +100,7 @@ describe("a PDF that cannot be read", () => {
   const LOCK = `/ID [<00><00>] /Encrypt << /Filter /Standard /V 1 /R 2 /O <${"00".repeat(32)}> /U <${"00".repeat(32)}> /P -4 >>`;
 
   test.each([
-    ["nothing", Buffer.from("%PDF-1.7\n"), "cannot be read: it is damaged, or no PDF"],
+    ["nothing", Buffer.from("%PDF-1.7\n"), "cannot be read: it is damaged"],
     ["pictures", pdfOf([drawn("0 0 m 1 1 l S")]), "has no text: its pages are probably pictures"],
     ["a password", pdfOf([drawn("BT ET")], LOCK), "is protected by a password"],
   ])("is %s, in words", async (_, file, problem) => {

@@ -1,11 +1,9 @@
 /** The agent's tools for the workspace, and what searching finds. */
 
 import { expect, test } from "vitest";
-import { diffLines } from "../../../kernel/kit/text.ts";
 import { MODEL } from "../../../kernel/kit/turns.ts";
-import { workspaceTools } from "../../../plugins/workspace/tools/tools.ts";
 import { temporaryFolder } from "../../support/home.ts";
-import { byPerson, callTool, openWorkspace, writing } from "../../support/services/workspace.ts";
+import { byPerson, callTool, openWorkspace, toolsOf, writing } from "../../support/services/workspace.ts";
 
 test("the model writes, reads by lines, edits, moves and removes, in one set of its turn", async () => {
   const { workspace } = await openWorkspace();
@@ -67,7 +65,7 @@ test("an edit is refused where the text stands there twice or not at all, and bi
 test("twenty appends at once are all done, in the order of the calls, in the store and below a mount", async () => {
   const { workspace } = await openWorkspace();
   await workspace.mount({ name: "notes", folder: temporaryFolder(), isEverybodys: true, isWritable: true });
-  const tool = workspaceTools(workspace, { diff: diffLines }).find(({ name }) => name === "workspace_write");
+  const tool = toolsOf(workspace).find(({ name }) => name === "workspace_write");
   const lines = Array.from({ length: 20 }, (_, at) => `line ${at}\n`);
   for (const path of ["/log.txt", "/notes/log.txt"]) {
     const outcomes = await Promise.all(

@@ -2,8 +2,10 @@
 
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { createDocumentReader } from "../../../kernel/files/document-reader.ts";
 import { diffLines } from "../../../kernel/kit/text.ts";
-import type { OwnToolContext } from "../../../plugins/agent/services.ts";
+import type { Attachments, OwnToolContext } from "../../../plugins/agent/services.ts";
+import { textOfFile } from "../../../plugins/agent/threads/attachments/kinds.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
 import type { Change, Edit } from "../../../plugins/workspace/services.ts";
 import { workspaceTools } from "../../../plugins/workspace/tools/tools.ts";
@@ -30,6 +32,15 @@ export const writing = (path: string, text: string, more: Partial<Edit & { op: "
   ...more,
 });
 
+/** With a reader of documents that starts a process for each. */
+export function toolsOf(workspace: OpenWorkspace) {
+  const documents = createDocumentReader();
+  onTestFinished(documents.close);
+  const textOf: Attachments["textOf"] = (user, { name, data }) =>
+    textOfFile(name, data, (...which) => documents.read(user, ...which));
+  return workspaceTools(workspace, { diff: diffLines }, { textOf });
+}
+
 /** Calls a tool as a turn would, and returns what the model reads. */
 export async function callTool(
   workspace: OpenWorkspace,
@@ -37,7 +48,7 @@ export async function callTool(
   params: object,
   context: Partial<OwnToolContext> = {},
 ) {
-  const tool = workspaceTools(workspace, { diff: diffLines }).find((each) => each.name === name);
+  const tool = toolsOf(workspace).find((each) => each.name === name);
   if (tool === undefined) throw new Error(`there is no tool ${name}`);
   const outcome = await tool.run(params, { user: "ann", thread: "t", turn: "turn-1", ...context });
   return { ...outcome, said: outcome.status === "ok" ? JSON.parse(outcome.output as string) : outcome };

@@ -1,11 +1,13 @@
 /** Recognises a file's kind and what models read of it; refuses the others in words. */
 import {
-  type DocumentText,
+  type DocumentKind,
+  documentKind,
   imageProblem,
   isTextual,
   mimeOfName,
-  sniff,
+  type ReadDocument,
   sniffImage,
+  textOfDocument,
 } from "../../../../kernel/kit/files.ts";
 import { type Attachment, Fault } from "../../../../kernel/plugin.ts";
 
@@ -14,31 +16,35 @@ export interface TakenFile extends Pick<Attachment, "kind" | "mime" | "text"> {
   readonly text8?: Uint8Array;
 }
 
+type ReadDocuments = (
+  kind: DocumentKind,
+  data: Uint8Array,
+) => Promise<ReadDocument | { readonly problem: string }>;
+
 const ACCEPTED =
-  "Attach PNG, JPEG, GIF or WebP images, PDF documents, or text such as Markdown, CSV, JSON and source code";
+  "Attach PNG, JPEG, GIF or WebP images, documents (PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, mails), or text such as Markdown, CSV, JSON and source code";
 
 /** `name`: as it is called in a refusal. */
-export async function takeFile(
-  name: string,
-  data: Uint8Array,
-  readPdf: (data: Uint8Array) => Promise<DocumentText>,
-): Promise<TakenFile> {
+export async function takeFile(name: string, data: Uint8Array, read: ReadDocuments): Promise<TakenFile> {
   if (data.byteLength === 0) throw refusal(name, "empty_file", "is empty");
   const image = sniffImage(data);
   const problem = imageProblem(data);
   if (problem !== undefined) throw refusal(name, "image_too_large", problem);
   if (image !== undefined) return { kind: "image", mime: image };
-  if (sniff(data) === "application/pdf") {
-    const read = await readPdf(data);
-    if ("problem" in read) throw refusal(name, "unreadable_pdf", read.problem);
-    return asText("application/pdf", read.text);
+  const kind = documentKind(name, data);
+  // Whoever has HTML may mean its source.
+  if (kind !== undefined && kind !== "html") {
+    const found = await read(kind, data);
+    if ("problem" in found) throw refusal(name, "unreadable_document", found.problem);
+    return asText(found.mime, textOfDocument(found));
   }
+  if (isLocked(data)) throw refusal(name, "unreadable_document", LOCKED);
   const decoded = nameOf(data) === undefined ? decodeText(data) : undefined;
   if (decoded === undefined)
     throw refusal(
       name,
       "unsupported_file",
-      `cannot be attached: it is ${nameOf(data) ?? "neither an image nor a PDF nor text"}. ${ACCEPTED}`,
+      `cannot be attached: it is ${nameOf(data) ?? "neither an image nor a document nor text"}. ${ACCEPTED}`,
     );
   const said = mimeOfName(name);
   const mime = isTextual(said) ? said : "text/plain";
@@ -46,6 +52,13 @@ export async function takeFile(
   return decoded.isPlain
     ? { kind: "file", mime, text: { bytes: data.byteLength } }
     : asText(mime, decoded.text);
+}
+
+/** What a model reads of a file. */
+export async function textOfFile(name: string, data: Uint8Array, read: ReadDocuments): Promise<string> {
+  const { text, text8 } = await takeFile(name, data, read);
+  if (text === undefined) throw refusal(name, "no_text", "is an image and has no text");
+  return new TextDecoder().decode(text8 ?? data);
 }
 
 function asText(mime: string, text: string): TakenFile {
@@ -57,11 +70,11 @@ function refusal(name: string, code: string, what: string): Fault {
   return new Fault("invalid", code, `"${name}" ${what}.`, { param: "file" });
 }
 
+const OLD_OFFICE = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 /** Files that people try, so that they are told what they have. */
 const OTHERS: readonly (readonly [bytes: string, at: number, name: string])[] = [
-  ["PK\x03\x04", 0, "a ZIP archive, or a document of Word, Excel, PowerPoint or LibreOffice"],
   ["PK\x05\x06", 0, "an empty ZIP archive"],
-  ["\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0, "an old document of Word, Excel or PowerPoint"],
+  [OLD_OFFICE, 0, "an old document of Word, Excel or PowerPoint: save it as .docx, .xlsx or .pptx"],
   ["\x1f\x8b", 0, "a gzip archive"],
   ["7z\xbc\xaf\x27\x1c", 0, "a 7-Zip archive"],
   ["Rar!\x1a\x07", 0, "a RAR archive"],
@@ -83,6 +96,14 @@ const OTHERS: readonly (readonly [bytes: string, at: number, name: string])[] = 
   ["\x00asm", 0, "a program"],
   ["SQLite format 3\x00", 0, "a database"],
 ];
+
+const LOCKED = "is protected by a password. Remove it, and attach the file again";
+
+/** Office keeps a document with a password in a file of its old kind. */
+function isLocked(data: Uint8Array): boolean {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  return bytes.indexOf(OLD_OFFICE, 0, "latin1") === 0 && bytes.includes("EncryptedPackage", 0, "utf16le");
+}
 
 function nameOf(data: Uint8Array): string | undefined {
   const head = Buffer.from(data.subarray(0, 32)).toString("latin1");

@@ -6,7 +6,7 @@ import { type Attachment, Fault, type Log, type Queries, type Sql } from "../../
 import type { Model } from "../../../models/services.ts";
 import type { Store, UserStorage } from "../../../store/services.ts";
 import type { Attachments } from "../../services.ts";
-import { takeFile } from "./kinds.ts";
+import { takeFile, textOfFile } from "./kinds.ts";
 import { noteFor } from "./room.ts";
 import { findAttachment, type StoredFile } from "./stored.ts";
 
@@ -40,7 +40,7 @@ const now = () => new Date().toISOString();
 
 export function createUploads(parts: UploadParts): OpenUploads {
   const { sql, store, fileBytes } = parts;
-  const pdf = createDocumentReader();
+  const documents = createDocumentReader();
   const messageBytes = Math.max(MESSAGE_BYTES, fileBytes);
   const limits = { fileBytes, files: MAX_FILES, messageBytes };
   let underWay: Promise<unknown> = Promise.resolve();
@@ -69,7 +69,7 @@ export function createUploads(parts: UploadParts): OpenUploads {
   }
 
   async function keep(user: string, name: string, data: Uint8Array, origins: Attachment["origins"]) {
-    const { text8, ...taken } = await takeFile(name, data, (bytes) => pdf.read(user, bytes));
+    const { text8, ...taken } = await takeFile(name, data, (...which) => documents.read(user, ...which));
     const attachment = { id: randomUUIDv7(), ...taken, size: data.byteLength, name };
     // Two uploads at once must not both find the last room.
     await store.exclusive(`uploads of ${user}`, () =>
@@ -98,7 +98,7 @@ export function createUploads(parts: UploadParts): OpenUploads {
         throw new Fault("invalid", "file_too_large", message, { param: "file" });
       }
       await refuseFull(user, data.byteLength);
-      // Reading a PDF may take half a minute.
+      // Reading a document may take half a minute.
       const release = await parts.storage.hold(user, data.byteLength);
       try {
         return await keep(user, name, data, origins);
@@ -107,12 +107,7 @@ export function createUploads(parts: UploadParts): OpenUploads {
       }
     },
 
-    async textOf(user, { name, data }) {
-      const { text, text8 } = await takeFile(name, data, (bytes) => pdf.read(user, bytes));
-      if (text === undefined)
-        throw new Fault("invalid", "no_text", `"${name}" is an image and has no text.`, { param: "file" });
-      return new TextDecoder().decode(text8 ?? data);
-    },
+    textOf: (user, { name, data }) => textOfFile(name, data, (...which) => documents.read(user, ...which)),
 
     async read(user, id) {
       const row = await find(user, id);
@@ -162,7 +157,7 @@ export function createUploads(parts: UploadParts): OpenUploads {
 
     async close() {
       stopRounds();
-      await Promise.all([underWay, pdf.close()]);
+      await Promise.all([underWay, documents.close()]);
     },
   };
 }

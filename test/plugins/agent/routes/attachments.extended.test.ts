@@ -1,6 +1,7 @@
 /** Files that come with messages: uploaded, sent, read back, refused in words. */
 import { expect, test } from "vitest";
 import { MIGRATIONS } from "../../../../plugins/agent/threads/tables.ts";
+import { packed } from "../../../support/documents.ts";
 import { pdf } from "../../../support/pdf.ts";
 import { scriptedModel } from "../../../support/services/agent.ts";
 import { type GatewayOptions, OPERATOR_TOKEN, openGateway } from "../../../support/services/gateway.ts";
@@ -126,6 +127,8 @@ test("texts in any encoding and PDFs are shown to any model as text, under their
 test("what is too large, too many, empty or of another type is refused in words, and nothing is stored", async () => {
   const { gateway, model, upload, say } = await start({ variables: { ATTACHMENTS_MAX_MB: "1" } });
   const zip = Buffer.concat([Buffer.from("PK\x03\x04"), Buffer.alloc(100)]);
+  const old = Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(504)]);
+  const locked = Buffer.concat([old, Buffer.from("EncryptedPackage", "utf16le")]);
   const refused = [
     [
       "big.txt",
@@ -141,14 +144,17 @@ test("what is too large, too many, empty or of another type is refused in words,
     ],
     ["none.txt", Buffer.alloc(0), 400, /^"none.txt" is empty/],
     ["blank.txt", Buffer.from(" \n"), 400, /^"blank.txt" is empty/],
-    ["a.docx", zip, 400, /^"a.docx" cannot be attached: it is a ZIP archive.*Attach PNG, JPEG/],
+    ["a.docx", zip, 400, /^"a.docx" cannot be read: it is damaged/],
+    ["b.docx", packed({ "a.txt": "a" }), 400, /^"b.docx" is a ZIP archive. Unpack it, and attach/],
+    ["c.docx", locked, 400, /^"c.docx" is protected by a password/],
+    ["d.doc", old, 400, /^"d.doc" cannot be attached: it is an old document of Word.*save it as .docx/],
     [
       "cat.png",
       Buffer.from("\x7fELF\x02\x01\0", "latin1"),
       400,
       /^"cat.png" cannot be attached: it is a program/,
     ],
-    ["x.bin", Buffer.from([1, 2, 3, 0xff]), 400, /neither an image nor a PDF nor text/],
+    ["x.bin", Buffer.from([1, 2, 3, 0xff]), 400, /neither an image nor a document nor text/],
     ["x.pdf", Buffer.from("%PDF-1.4 no more"), 400, /^"x.pdf" cannot be read: it is damaged/],
     ["pictures.pdf", pdf(""), 400, /^"pictures.pdf" has no text/],
   ] as const;
