@@ -32,7 +32,7 @@ export function createAnswers(transcript: Transcript, start: (answer: GateAnswer
     /** Opens or closes an entry. */
     toggle(id: number): void {
       const entry = transcript.entries.find((each) => each.id === id);
-      if (entry && (isFoldable(entry) || entry.type === "gate"))
+      if (entry?.type === "gate" || (entry && isFoldable(entry)))
         update(id, entry.type, (known) => ({ ...known, open: !entry.open }) as never);
     },
     /** Shows the JSON of a call, or no longer. */
@@ -56,7 +56,7 @@ export function createAnswers(transcript: Transcript, start: (answer: GateAnswer
       if (gate.type === "question" && decision === "accept" && stepsOf(gate).length > 0)
         update(id, "gate", (known) => ({ ...known, form: { values: [] } }));
       else {
-        update(id, "gate", (known) => ({ ...known, decided: label }));
+        update(id, "gate", (known) => ({ ...known, decided: label, open: false }));
         start(answerOf(gate, decision, { lookedMs: Math.max(0, Date.now() - entry.shownAt) }));
       }
     },

@@ -114,7 +114,11 @@ export function choicesOf(gate: Gate): readonly Choice[] {
     return [{ key: "a", label: stepsOf(gate).length > 0 ? "Answer" : "Done", decision: "accept" }, DECLINE];
   if (gate.type !== "approval") return [];
   const offered: readonly string[] = decisionsAt(gate);
-  return APPROVAL.filter(({ decision }) => offered.includes(decision));
+  const choices = APPROVAL.filter(({ decision }) => offered.includes(decision));
+  if (gate.steps === undefined) return choices;
+  return choices.map((choice) =>
+    choice.decision === "once" ? { ...choice, label: "Allow these steps" } : choice,
+  );
 }
 
 /** An entry that waits for an answer. */
@@ -138,7 +142,9 @@ export const hasMore = (entry: Asking): boolean =>
   entry.type === "gate" && entry.gate.type === "approval" && (entry.gate.doubts ?? []).length > 0;
 
 /** Entries that Enter opens and closes. */
-export function isFoldable(entry: Entry): entry is EntryOf<"tool" | "thought" | "person" | "calls"> {
+export function isFoldable(entry: Entry): entry is EntryOf<"tool" | "thought" | "person" | "calls" | "gate"> {
+  // An approval that was given or denied is a line or two, with what it was about inside.
+  if (entry.type === "gate") return entry.gate.type === "approval" && entry.decided !== undefined;
   return isStep(entry) || entry.type === "calls" || (entry.type === "person" && isLong(entry.text));
 }
 

@@ -61,7 +61,7 @@ export function createTranscript(changed: () => void) {
       if (entry.type !== "gate" || entry.decided !== undefined || !isAnswer(input, entry.gate)) continue;
       const decision = "decision" in input ? input.decision : undefined;
       const choice = choicesOf(entry.gate).find((each) => each.decision === decision);
-      update(entry.id, "gate", (known) => ({ ...known, decided: choice?.label ?? ANSWERED }));
+      update(entry.id, "gate", (known) => ({ ...known, decided: choice?.label ?? ANSWERED, open: false }));
     }
   }
 

@@ -23,13 +23,14 @@ import {
   type EntryOf,
   hasMore,
   hasWords,
+  isFoldable,
   isLong,
   isStep,
 } from "../conversation/entry.ts";
 import { type Form, hintOf, type QuestionGate, say, stepsOf } from "../conversation/question-form.ts";
 import { durationOf, plural, sizeOf } from "../text/amounts.ts";
 import type { Highlighter } from "../text/highlighter.ts";
-import { cut, hang, plain } from "../text/lines.ts";
+import { cut, hang, plain, wrap } from "../text/lines.ts";
 import { fenced, type Rendering, renderMarkdown, verbatim } from "../text/markdown.ts";
 import type { Palette } from "../text/palette.ts";
 import type { Pictures } from "./pictures.ts";
@@ -256,10 +257,16 @@ function groupLines(entry: EntryOf<"calls">, pen: Pen): string[] {
   ];
   const tail = counts.length === 0 ? "" : `  ${counts.join(" · ")}`;
   const words = plain(tellGroup(entry)).replaceAll("\n", " ");
-  const head = cut(`${entry.open ? "▾" : "▸"} ${words}`, width - 4 - tail.length);
   const state = failed === 0 ? palette.good("✓") : palette.warning("!");
-  const title = `  ${state} ${pen.mark(head)}${palette.faint(tail)}`;
-  return [title, ...chartLines(shownCharts(entry), pen)];
+  // What was done last is often what matters, so a second line is not too much for it.
+  const head = `${entry.open ? "▾" : "▸"} ${words}`;
+  const [first = ""] = stringWidth(head + tail) <= width - 4 ? [head] : wrap(head, width - 6);
+  const second = cut(head.slice(first.length).trimStart(), width - 6 - tail.length);
+  const title =
+    second === ""
+      ? [`  ${state} ${pen.mark(first)}${palette.faint(tail)}`]
+      : [`  ${state} ${pen.mark(first)}`, `      ${pen.mark(second)}${palette.faint(tail)}`];
+  return [...title, ...chartLines(shownCharts(entry), pen)];
 }
 
 function toolLines(entry: EntryOf<"tool">, pen: Pen, shown?: readonly string[]): string[] {
@@ -339,8 +346,11 @@ function gateLines(entry: EntryOf<"gate">, pen: Pen): string[] {
 /** The choices, or the one that was made. */
 function answerLines(entry: Asking, { width, isFocused, palette, ...pen }: Pen): string[] {
   const { decided } = entry;
-  if (decided !== undefined)
-    return pen.line(palette.faint(decided === ANSWERED ? decided : `${ANSWERED}: ${decided}`));
+  if (decided !== undefined) {
+    const fold = isFoldable(entry) ? `${entry.open ? "▾" : "▸"} ` : "";
+    const answer = `${fold}${decided === ANSWERED ? decided : `${ANSWERED}: ${decided}`}`;
+    return pen.line(isFocused ? pen.mark(answer) : palette.faint(answer));
+  }
   const choices = choicesAt(entry).map(({ key, label }, index) => {
     const text = ` ${label} (${key}) `;
     return index === entry.choice ? pen.mark(text) : text;
@@ -362,7 +372,12 @@ function approvalLines(
 ): string[] {
   const { gate, open = false } = entry;
   const { call, grants, doubts = [], others = [], steps } = gate;
-  if (steps) return [...stepLines(steps, pen), ...path, ...answerLines(entry, pen)];
+  const isFolded = isFoldable(entry) && !open;
+  if (steps) {
+    const inside = isFolded ? [] : [...stepLines(steps, pen), ...path];
+    const question = pen.question(pen.palette.strong(`May these ${steps.length} steps be made?`));
+    return [...question, ...inside, ...answerLines(entry, pen)];
+  }
   const name = plain(call.name);
   const rights = grants.flatMap((grant) => pen.hang("    • ", "      ", plain(grant)));
   const reasons = tell(doubts);
@@ -370,6 +385,7 @@ function approvalLines(
     doubts.length === 0
       ? pen.question(pen.palette.strong(`${name} needs your approval.`))
       : reasons.leads.flatMap((told, at) => toldLines(told, at === 0, pen));
+  if (isFolded) return [...lines, ...answerLines(entry, pen)];
   if (reasons.others.length > 0) lines.push(...pen.line(`Also not yours: ${plain(reasons.also)}`));
   // Of a tool of the agent's own, what it may do is the question.
   const isAboutRights = gate.fingerprint === undefined && doubts.length === 0;
@@ -389,19 +405,16 @@ function approvalLines(
 
 /** Who else said a value stands before it, so that no value can deny it. */
 function stepLines(steps: readonly PlannedStep[], pen: Pen): string[] {
-  return [
-    ...pen.question(pen.palette.strong(`May these ${steps.length} steps be made?`)),
-    ...steps.flatMap(({ tool, note, values }, at) => [
-      ...pen.line(`${at + 1}. ${plain(tool)}${note === undefined ? "" : `: ${note}`}`),
-      ...values.flatMap(({ param, value, from }) =>
-        pen.hang(
-          "      ",
-          "        ",
-          `${plain(param)}${from === undefined ? "" : ` (${plain(from)})`}: ${plain(value)}`,
-        ),
+  return steps.flatMap(({ tool, note, values }, at) => [
+    ...pen.line(`${at + 1}. ${plain(tool)}${note === undefined ? "" : `: ${note}`}`),
+    ...values.flatMap(({ param, value, from }) =>
+      pen.hang(
+        "      ",
+        "        ",
+        `${plain(param)}${from === undefined ? "" : ` (${plain(from)})`}: ${plain(value)}`,
       ),
-    ]),
-  ];
+    ),
+  ]);
 }
 
 /** A stranger's words are marked in it. */

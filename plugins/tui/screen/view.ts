@@ -97,6 +97,9 @@ export function createView(parts: ViewParts) {
     viewport.followEnd();
     focus.toComposer();
     void submit(text, wasPasted).then((isTaken) => {
+      const [asked, told] = conversation.entries.slice(-2);
+      if (asked?.type === "command" && told?.type === "note") viewport.begin(asked.id);
+      changed();
       if (isTaken || drafts.current.text !== "") return;
       drafts.edit(draftOf(text));
       if (wasPasted) drafts.markPasted();

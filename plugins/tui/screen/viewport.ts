@@ -14,6 +14,8 @@ export function createViewport() {
   let frame: Frame = { height: 1, column: columnOf([], 80), composerWidth: 80 };
   /** The top of the screen; undefined while it follows the end. */
   let reading: ScrollPosition | undefined;
+  /** An entry that the next frame begins with, if all since then is more than a screen. */
+  let first: number | undefined;
 
   const lastTop = () => Math.max(0, frame.column.total - frame.height);
 
@@ -33,6 +35,12 @@ export function createViewport() {
     },
     take(next: Frame): void {
       frame = next;
+      if (first !== undefined) scroll(Math.min(0, frame.column.startOf(first) - top()));
+      first = undefined;
+    },
+    /** What a command answers is read from its beginning. */
+    begin(entry: number): void {
+      first = entry;
     },
     /** Returns the first line of the history that is shown. */
     top,

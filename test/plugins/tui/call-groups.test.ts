@@ -38,8 +38,9 @@ function linesOf(entries: readonly Entry[], isOpen = false): readonly string[] {
   const renderer = createRenderer(createPalette(false));
   const shown = withGroups(entries, () => isOpen);
   return shown.flatMap((entry) => {
-    const [line = ""] = renderer.lines(entry, 80, false);
-    return [stripVTControlCharacters(line).trimEnd()];
+    const [first = "", ...rest] = renderer.lines(entry, 80, false);
+    const more = entry.type === "calls" ? rest.filter((line) => line !== "") : [];
+    return [first, ...more].map((line) => stripVTControlCharacters(line).trimEnd());
   });
 }
 
@@ -73,8 +74,17 @@ test("thoughts among them count, a single call keeps its object, and what failed
       call("run-code", {}, { did: "ran_code" }, FAILED),
     ],
   ];
-  const [line = ""] = linesOf([...steps, answer()]);
-  expect(line).toBe("  ! ▸ Thought for 3 s · read a.md · acme\\u{1b}[2J twice · r…  1 failed · 5 calls");
+  expect(linesOf([...steps, answer()]).slice(0, -1)).toEqual([
+    "  ! ▸ Thought for 3 s · read a.md · acme\\u{1b}[2J twice · read",
+    "      https://a.example  1 failed · 5 calls",
+  ]);
+});
+
+test("a group takes two lines at most", () => {
+  const steps = Array.from({ length: 30 }, (_, at) => call(`acme_${at}_lookup`, {}));
+  const lines = linesOf([...steps, answer()]).slice(0, -1);
+  expect(lines).toHaveLength(2);
+  expect(lines[1]).toMatch(/^ {6}\S.*… {2}30 calls$/);
 });
 
 test("nothing is folded that runs, waits, was opened or is short", () => {

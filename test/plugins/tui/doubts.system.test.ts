@@ -24,7 +24,7 @@ test("a call whose values somebody else supplied says who, and a destination tha
   expect(terminal.text()).toMatch(/Once \(y\) {3}Once, and trust this destination \(t\) {3}Deny \(n\)/);
   terminal.type("t\r");
   await terminal.until("Posted once.");
-  expect(terminal.text()).toMatch(/^ +Answered: Once, and trust this destination$/m);
+  expect(terminal.text()).toMatch(/^ +▸ Answered: Once, and trust this destination$/m);
 
   model.script({ calls: [READ] }, { calls: [post("p2", { recipient: IBAN })] }, { text: "Posted twice." });
   terminal.type("/new\r");

@@ -7,13 +7,18 @@ import { createView } from "../../../plugins/tui/screen/view.ts";
 
 const NO_KEY = {} as Key;
 
-function open() {
+type Opened = ReturnType<typeof createConversation>;
+
+function open(command: (conversation: Opened, text: string) => void = () => {}) {
   let time = 0;
   // Nothing is sent here: a question of Postern's own is answered by the same keys as a gate.
   const conversation = createConversation({ watch: () => () => {} } as never);
   const view = createView({
     conversation,
-    submit: async () => true,
+    submit: async (text) => {
+      command(conversation, text);
+      return true;
+    },
     completeCommand: () => undefined,
     completeMention: () => undefined,
     repaint: () => {},
@@ -97,4 +102,31 @@ test("after Esc the keys belong to the composer until Tab", async () => {
   press("", { tab: true });
   press("n");
   expect(await answer).toBe(false);
+});
+
+test("a command that answers more than a screen is read from its beginning, and less of it at the end", async () => {
+  const { conversation, view, draw, press } = open((conversation, text) => {
+    conversation.echo(text);
+    conversation.note("lines");
+  });
+  const rows = (count: number) => Array.from({ length: count }, () => "");
+  const columnWith = (height: number) =>
+    columnOf(
+      conversation.entries.map(({ id, type }) => ({ id, lines: rows(type === "note" ? height : 2) })),
+      80,
+    );
+  const framed = (height: number) =>
+    view.framed({ height: 10, column: columnWith(height), composerWidth: 80 });
+  draw();
+  for (const [height, top] of [
+    [30, 0],
+    [5, 3],
+  ] as const) {
+    press("/");
+    press("", { return: true });
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(framed(height)).toBe(top);
+    press("", { pageDown: true });
+  }
 });

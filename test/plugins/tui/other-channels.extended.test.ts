@@ -72,7 +72,7 @@ test("a gate raised in another channel is shown here, and closed when it is answ
   await ask("POST", `/api/approvals/${pending[0]?.id}`, { decision: "once" });
   await terminal.until("Posted it.");
   expect(terminal.text()).not.toContain("Once (y)");
-  expect(terminal.text()).toMatch(/^ +Answered: Once$/m);
+  expect(terminal.text()).toMatch(/^ +▸ Answered: Once$/m);
 });
 
 test("returning to a thread shows the whole running turn, and it keeps streaming", async () => {
