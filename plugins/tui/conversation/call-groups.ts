@@ -47,7 +47,9 @@ export function tellGroup({ steps }: Pick<EntryOf<"calls">, "steps">): string {
     ...(millis >= 1000 ? [`thought for ${durationOf(millis)}`] : []),
     ...[...alike.values()].map(tellAlike),
   ].join(" · ");
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  // The name of a tool is written as it is.
+  const isDeed = millis >= 1000 || succeeded[0]?.summary !== undefined;
+  return isDeed ? `${words.charAt(0).toUpperCase()}${words.slice(1)}` : words;
 }
 
 function tellAlike(calls: readonly Call[]): string {
