@@ -70,11 +70,17 @@ export type Doubt = Declared<typeof Doubt>;
 export const PlannedStep = Type.Object(
   {
     tool: Type.String(),
+    title: Type.String({ description: "What it does, by the name of the tool: `Add to basket (market)`" }),
     note: Type.Optional(Type.String({ description: "Why the step as a whole is in doubt, in words" })),
     values: Type.Array(
       Type.Object({
         param: Type.String(),
         value: Type.String({ description: "Hidden characters in it are made visible" }),
+        called: Type.Optional(
+          Type.String({
+            description: "What the tool's own answers call the thing with this id: not the person's words",
+          }),
+        ),
         from: Type.Optional(
           Type.String({ description: "Whose it is, in words, if it is not the person's: `not your words`" }),
         ),

@@ -390,7 +390,7 @@ export interface TurnOffered extends Pick<OwnToolContext, "user" | "isScoped"> {
   readonly delegating?: Pick<Delegating, "task">;
   /** False on channels where nobody can be asked and answered. */
   readonly isTalk?: boolean;
-  /** Whether there is an installed tool that changes something. */
+  /** Whether an installed tool that changes something runs without an approval of its own. */
   readonly changes?: boolean;
 }
 

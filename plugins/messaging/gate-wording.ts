@@ -81,13 +81,14 @@ function approval(gate: Extract<Gate, { type: "approval" }>): GateWording {
 }
 
 /** Who else said a value stands before it, so that no value can deny it. */
-function stepWords({ tool, note, values }: PlannedStep, at: number): string {
-  const lines = values.map(({ param, value, from }) => {
+function stepWords({ title, note, values }: PlannedStep, at: number): string {
+  const lines = values.map(({ param, value, from, called }) => {
+    const name = called === undefined ? "" : ` “${escapeMarkdown(called)}”`;
     const whose = from === undefined ? "" : ` *(${escapeMarkdown(from)})*`;
-    return `- **${escapeMarkdown(param)}**${whose}: ${escapeMarkdown(value)}`;
+    return `- ${escapeMarkdown(param)}${name}${whose}: **${escapeMarkdown(value)}**`;
   });
   const why = note === undefined ? "" : `: ${note}`;
-  return [`${at + 1}\\. **${escapeMarkdown(visibleLine(tool))}**${why}`, ...lines].join("\n");
+  return [`${at + 1}\\. **${escapeMarkdown(visibleLine(title))}**${why}`, ...lines].join("\n");
 }
 
 /** The strongest reason, with what a stranger said, and what else is not the person's. */

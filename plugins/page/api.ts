@@ -880,8 +880,9 @@ export type PairingRequest = {
 };
 export type PlannedStep = {
   readonly tool: string;
+  readonly title: string;
   readonly note?: string;
-  readonly values: readonly { readonly param: string; readonly value: string; readonly from?: string }[];
+  readonly values: readonly { readonly param: string; readonly value: string; readonly called?: string; readonly from?: string }[];
 };
 export type Question = {
   readonly key: string;

@@ -17,6 +17,7 @@ import { leavesOf } from "./call/param-values.ts";
 import {
   isCovered,
   leavesOfStep,
+  nameIn,
   PLAN_TOOL,
   type Step,
   sayReferences,
@@ -48,6 +49,8 @@ import {
   refusalOf,
   sayFrom,
   shortOrigin,
+  shownName,
+  titleOf,
   withoutValue,
 } from "./sentences.ts";
 import type { ProvenanceSettings } from "./settings.ts";
@@ -285,6 +288,7 @@ export function createTurnGate(
         const who = heard.find((one) => one === source);
         return {
           tool: call.name,
+          server: tool.server,
           rule,
           param: name,
           value: String(value),
@@ -336,6 +340,8 @@ export function createTurnGate(
     heard: readonly Source[],
   ): PlannedStep {
     const text = (shown: string) => redact(mask, shown);
+    const owner = ownerOfTool(tool);
+    const owned = heard.filter((one) => one.owner === owner && !one.isMade);
     // Not all of so many were looked at.
     const isCut = doubts.length >= MAX_DOUBTS;
     const values = leavesOfStep(tool, step).map((leaf) => {
@@ -345,13 +351,20 @@ export function createTurnGate(
       const doubt = doubts.find((one) => one.name === name && one.value === value);
       const source = doubt && heard.find((one) => one === doubt.source);
       const from = doubt || isCut ? sayFrom(source && narrow(source, String(value))) : undefined;
+      const called = nameIn(leaf, owned);
       return {
         param,
+        ...(called !== undefined && { called: text(shownName(called)) }),
         value: text(sayReferences(visibleLine(String(value)))),
         ...(from !== undefined && { from: text(from) }),
       };
     });
-    return { tool: step.tool, ...(isUnasked && { note: "you did not ask for this, or not again" }), values };
+    return {
+      tool: step.tool,
+      title: titleOf(tool),
+      ...(isUnasked && { note: "you did not ask for this, or not again" }),
+      values,
+    };
   }
 
   return {

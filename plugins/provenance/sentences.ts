@@ -4,6 +4,7 @@ import { MAX_DOUBTS } from "../../kernel/kit/display.ts";
 import { visibleLine } from "../../kernel/kit/text.ts";
 import type { Doubt, DoubtReason, Origin } from "../../kernel/kit/turns.ts";
 import { capitalise, sayName, wordsOfName } from "../../kernel/kit/words.ts";
+import type { ToolInfo } from "../../kernel/plugin.ts";
 import { isAddress } from "./call/param-roles.ts";
 import type { ExplainedValue } from "./explained.ts";
 import { MAX_FOLLOWED } from "./links.ts";
@@ -13,9 +14,12 @@ import type { Source } from "./sources.ts";
 const MAX_VALUE_LENGTH = 80;
 const MAX_EXCERPT_LENGTH = 200;
 const MAX_NAME_LENGTH = 120;
+const MAX_CALLED_LENGTH = 40;
 
 export interface Found {
   readonly tool: string;
+  /** Of a tool of an MCP server, what the server calls it. */
+  readonly server?: ToolInfo["server"];
   readonly rule: Rule;
   readonly param: string;
   readonly value: string;
@@ -102,6 +106,9 @@ export function shownValue(value: string): string {
   return shorten(value, MAX_VALUE_LENGTH);
 }
 
+/** A stranger's name for a thing: nothing in it ends the quotation that it is shown in. */
+export const shownName = (name: string): string => shorten(name.replace(/[“”„"()]/g, "'"), MAX_CALLED_LENGTH);
+
 /** Whose words a value of a planned step is, where it is not the person's. */
 export function sayFrom(source: Source | undefined): string {
   return source === undefined ? "not your words" : `from ${nameOf(source)}, not from you`;
@@ -135,14 +142,23 @@ function sentenceOf(found: Found, shown: string, piece: string): string {
 
 /** The question to a person, and why it is asked: "Post to evil-repo? That repo comes from …, not from you." */
 function headlineOf(found: Found, shown: string): string {
-  const { tool, rule, param, part } = found;
-  const [first = "", ...rest] = wordsOfName(tool);
+  const { tool, rule, param, part, server } = found;
+  const [first = ""] = wordsOfName(server?.tool ?? tool);
   const isAction = GIVING.has(first.toLowerCase());
-  const act = isAction ? capitalise([first, ...rest].join(" ")) : `Use ${tool}`;
-  if (isUnasked(found)) return `${act}? You did not ask for this, or not again.`;
-  const place = rule === "destination" ? `${isAction ? "to" : "on"} ${shown}` : `with ${param} “${shown}”`;
+  const act = isAction ? sayAct(server?.tool ?? tool) : `Use ${tool}`;
+  const at = isAction && server ? ` (${server.name})` : "";
+  if (isUnasked(found)) return `${act}${at}? You did not ask for this, or not again.`;
+  const preposition = isAction ? "to" : "on";
+  const place = `${rule === "destination" ? `${preposition} ${shown}` : `with ${param} “${shown}”`}${at}`;
   const why = part === undefined ? `That ${whyOf(found)}` : capitalise(whyOfPart(found, shownValue(part)));
   return `${act} ${place}? ${why}.`;
+}
+
+const sayAct = (tool: string): string => capitalise(sayName(tool));
+
+/** A planned step as people read it: what is done and, of an MCP server, where. */
+export function titleOf({ name, server }: Pick<ToolInfo, "name" | "server">): string {
+  return server === undefined ? sayAct(name) : `${sayAct(server.tool)} (${server.name})`;
 }
 
 /** Names of tools that begin with one of these say what is done to a destination. */

@@ -170,7 +170,10 @@ export async function openToolbox(
     .values()
     .filter((tool) => tool !== search && scope.allows(tool.name))
     .toArray();
-  const offered = { ...scope, changes: usable.some(({ writes }) => writes) };
+  const changing = usable.filter(({ writes }) => writes);
+  const remembered = changing.length > 0 ? await sources.approvals.remembered(scope.user) : {};
+  const changes = changing.some((tool) => judgeTool(tool, sources.rules, remembered[tool.name]) === "allow");
+  const offered = { ...scope, changes };
   const isOffered = await Promise.all(mayUse.map((tool) => tool.isOffered?.(offered) ?? true));
   const agents = mayUse.filter((_, at) => isOffered[at]).sort(byName);
   const callers: readonly ModelTool[] = external

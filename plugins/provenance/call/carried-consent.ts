@@ -136,7 +136,7 @@ const keyOf = ({ name, role, value }: Leaf) => JSON.stringify([name, role, value
 const sameName = (one: string, other: string) => wordsOfName(one).join() === wordsOfName(other).join();
 const lastOf = (name: string) => name.split(".").at(-1) ?? "";
 
-function fieldOf(record: AnswerRecord, param: string): Scalar | undefined {
+export function fieldOf(record: AnswerRecord, param: string): Scalar | undefined {
   return record.find(([field, , isListed]) => !isListed && sameName(field, lastOf(param)))?.[1];
 }
 

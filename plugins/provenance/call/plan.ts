@@ -4,8 +4,8 @@
  */
 import { isRecord } from "../../../kernel/kit/text.ts";
 import type { JsonSchema, ToolInfo } from "../../../kernel/plugin.ts";
-import { contains } from "../outputs/search.ts";
-import { givenBy } from "./carried-consent.ts";
+import { contains, listedIn, type SaidText } from "../outputs/search.ts";
+import { fieldOf, givenBy } from "./carried-consent.ts";
 import { isAddress } from "./param-roles.ts";
 import { type Leaf, leavesOf } from "./param-values.ts";
 import { type Action, subjectsOf, takesAway } from "./requested-action.ts";
@@ -71,6 +71,23 @@ export function isCovered(leaf: Leaf): boolean {
 /** The value as a person reads it, with what is filled in later named by its source. */
 export const sayReferences = (value: string): string =>
   value.replace(REFERENCE, (_, step: string, field: string) => `⟨${field} of step ${step}⟩`);
+
+/** The fields in which a list says what a thing is called. */
+const NAMING = ["name", "title", "subject", "summary"];
+
+/** What the answers that list a thing call it, if they agree: the server's own, or a stranger's, words. */
+export function nameIn(leaf: Leaf, owned: readonly SaidText[]): string | undefined {
+  if (leaf.role !== "selector") return undefined;
+  const names = new Set(
+    owned.flatMap((one) =>
+      (listedIn(one).values.get(textOf(leaf)) ?? [])
+        .filter((record) => fieldOf(record, leaf.name) === leaf.value)
+        .map((record) => NAMING.flatMap((name) => fieldOf(record, name) ?? [])[0]),
+    ),
+  );
+  const [name] = names;
+  return names.size === 1 && typeof name === "string" && name !== leaf.value ? name : undefined;
+}
 
 /** A changing call that was made since the yes, with what it answered. */
 interface MadeCall {

@@ -260,12 +260,12 @@ function groupLines(entry: EntryOf<"calls">, pen: Pen): string[] {
   const state = failed === 0 ? palette.good("✓") : palette.warning("!");
   // What was done last is often what matters, so a second line is not too much for it.
   const head = `${entry.open ? "▾" : "▸"} ${words}`;
-  const [first = ""] = stringWidth(head + tail) <= width - 4 ? [head] : wrap(head, width - 6);
+  if (stringWidth(head + tail) <= width - 4)
+    return [`  ${state} ${pen.mark(head)}${palette.faint(tail)}`, ...chartLines(shownCharts(entry), pen)];
+  const [first = ""] = wrap(head, width - 6);
   const second = cut(head.slice(first.length).trimStart(), width - 6 - tail.length);
-  const title =
-    second === ""
-      ? [`  ${state} ${pen.mark(first)}${palette.faint(tail)}`]
-      : [`  ${state} ${pen.mark(first)}`, `      ${pen.mark(second)}${palette.faint(tail)}`];
+  const end = palette.faint(second === "" ? tail.trimStart() : tail);
+  const title = [`  ${state} ${pen.mark(first)}`, `      ${pen.mark(second)}${end}`];
   return [...title, ...chartLines(shownCharts(entry), pen)];
 }
 
@@ -405,15 +405,20 @@ function approvalLines(
 
 /** Who else said a value stands before it, so that no value can deny it. */
 function stepLines(steps: readonly PlannedStep[], pen: Pen): string[] {
-  return steps.flatMap(({ tool, note, values }, at) => [
-    ...pen.line(`${at + 1}. ${plain(tool)}${note === undefined ? "" : `: ${note}`}`),
-    ...values.flatMap(({ param, value, from }) =>
-      pen.hang(
-        "      ",
-        "        ",
-        `${plain(param)}${from === undefined ? "" : ` (${plain(from)})`}: ${plain(value)}`,
-      ),
+  const { palette } = pen;
+  return steps.flatMap(({ title, note, values }, at) => [
+    ...pen.line(
+      `${at + 1}. ${palette.strong(plain(title))}${note === undefined ? "" : palette.warning(`: ${note}`)}`,
     ),
+    ...values.flatMap(({ param, value, from, called }) => {
+      const name = called === undefined ? "" : ` “${plain(called)}”`;
+      const whose = from === undefined ? "" : palette.warning(` (${plain(from)})`);
+      return pen.hang(
+        "       ",
+        "         ",
+        `${plain(param)}${name}${whose}: ${palette.underlined(plain(value))}`,
+      );
+    }),
   ]);
 }
 

@@ -47,3 +47,35 @@ test("an approval that was answered is its question and the answer, and opens in
     expect.arrayContaining(["    ▾ Answered: Once", "    │ two", "    • may write to https://post.example/"]),
   );
 });
+
+test("a plan names each step in words, and whose a value is before the value", () => {
+  const values = [
+    {
+      param: "item_id",
+      value: "i-207",
+      called: "Ridge\u001b[2J",
+      from: "from the server market",
+    },
+    { param: "quantity", value: "1" },
+  ];
+  const step = {
+    tool: "market_add",
+    title: "Add to basket (market)",
+    note: "you did not ask for this",
+    values,
+  };
+  const { answers, entry, shown } = asked({
+    ...GATE,
+    steps: [step, { tool: "post", title: "Post", values: [] }],
+  });
+  expect(shown().slice(0, -1)).toEqual([
+    "  ? May these 2 steps be made?",
+    "    1. Add to basket (market): you did not ask for this",
+    "       item_id “Ridge\\u{1b}[2J” (from the server market): i-207",
+    "       quantity: 1",
+    "    2. Post",
+    "     Allow these steps (y)   Always (a)   Deny (n)  Tab to answer",
+  ]);
+  answers.decide(entry().id, { key: "y", label: "Allow these steps", decision: "once" });
+  expect(shown()).toHaveLength(3);
+});
