@@ -71,7 +71,10 @@ function approval(gate: Extract<Gate, { type: "approval" }>): GateWording {
   ].join("\n\n");
   const decisions = decisionsAt(gate);
   return {
-    title: `${question} ${visibleJson(call.params)}`.slice(0, MAX_TITLE).toWellFormed(),
+    title:
+      `${question} ${steps ? steps.map(({ title }) => visibleLine(title)).join(", ") : visibleJson(call.params)}`
+        .slice(0, MAX_TITLE)
+        .toWellFormed(),
     words,
     choices: (isWhole ? decisions : decisions.filter((one) => one === "deny")).map((decision) => ({
       label: labels[decision],
