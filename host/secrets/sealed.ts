@@ -13,17 +13,44 @@ export interface SealedParts {
   readonly onSet?: () => Promise<void>;
 }
 
+/** A call under way may still answer with a value that was removed or renewed. It takes an hour at most. */
+const FORGET_AFTER_MS = 61 * 60_000;
+
 export function openSealed({ keyed, version, key, mask, onSet }: SealedParts) {
   /** By sealed text: another process may have changed what is in the store. */
   let opened = new Map<string, Entry>();
   let known: readonly string[] = [];
   let readAt: string | undefined;
 
+  /** The values that are hidden for this store's sake; `goneAt` once it has them no more. */
+  const hidden = new Map<string, { readonly forget: () => void; goneAt: number | undefined }>();
+  let hasGone = false;
+
+  function hide(place: string, entry: Entry): void {
+    for (const value of hiddenEverywhere(place, entry)) {
+      const { forget } = hidden.get(value) ?? { forget: mask.add(value) };
+      hidden.set(value, { forget, goneAt: undefined });
+    }
+  }
+
+  function forgetGone(): void {
+    const [kept, now] = [new Set(known), Date.now()];
+    hasGone = false;
+    for (const [value, one] of hidden) {
+      one.goneAt = kept.has(value) ? undefined : (one.goneAt ?? now);
+      if (one.goneAt === undefined) continue;
+      hasGone = true;
+      if (now - one.goneAt < FORGET_AFTER_MS) continue;
+      one.forget();
+      hidden.delete(value);
+    }
+  }
+
   function reveal(place: string, sealed: string): Entry {
     const cached = opened.get(sealed);
     if (cached !== undefined) return cached;
     const entry = JSON.parse(unseal(key, place, sealed)) as Entry;
-    for (const value of hiddenEverywhere(place, entry)) mask.add(value);
+    hide(place, entry);
     opened.set(sealed, entry);
     return entry;
   }
@@ -50,7 +77,7 @@ export function openSealed({ keyed, version, key, mask, onSet }: SealedParts) {
   }
 
   async function put(place: string, entry: Entry): Promise<void> {
-    for (const value of hiddenEverywhere(place, entry)) mask.add(value);
+    hide(place, entry);
     await keyed.set(place, seal(key, place, JSON.stringify(entry)));
     await onSet?.();
   }
@@ -58,7 +85,10 @@ export function openSealed({ keyed, version, key, mask, onSet }: SealedParts) {
   /** Every value and refresh token that is looked for in all traffic. The same array while nothing has changed. */
   async function readKnown(): Promise<readonly string[]> {
     const now = version?.();
-    if (now !== undefined && now === readAt) return known;
+    if (now !== undefined && now === readAt) {
+      if (hasGone) forgetGone();
+      return known;
+    }
     const entries = new Map<string, Entry>();
     const found: string[] = [];
     for (const [place, sealed] of await all()) {
@@ -74,6 +104,7 @@ export function openSealed({ keyed, version, key, mask, onSet }: SealedParts) {
     opened = entries;
     if (found.length !== known.length || found.some((value, index) => value !== known[index])) known = found;
     readAt = now;
+    forgetGone();
     return known;
   }
 

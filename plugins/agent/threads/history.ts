@@ -20,7 +20,7 @@ export interface RenderedTurn extends TellingTurn {
 const MAX_TOKENS = 2_000_000;
 
 interface Kept {
-  readonly maskSize: number;
+  readonly maskVersion: number;
   /** Keeps one branch at a time. */
   readonly path: string;
   /** Older turns have been let go. */
@@ -54,8 +54,8 @@ export function createHistory(sql: Queries, show: Show) {
       const pathKey = keyOf(path);
       // A value that has become a secret since must not be shown from what was rendered before.
       const isPast = (entry?.turns.at(-1)?.seq ?? 0) < before;
-      if (entry?.path !== pathKey || entry.maskSize !== mask.size || entry.from > from || !isPast) {
-        entry = { maskSize: mask.size, path: pathKey, from, turns: [], open: [], tokens: 0 };
+      if (entry?.path !== pathKey || entry.maskVersion !== mask.version || entry.from > from || !isPast) {
+        entry = { maskVersion: mask.version, path: pathKey, from, turns: [], open: [], tokens: 0 };
       }
       // Turns that another node has added since are read with what is new here.
       const after = Math.max(from, entry.turns.at(-1)?.seq ?? 0);

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { openVault } from "../../../host/secrets/secrets.ts";
 import { Fault } from "../../../kernel/fault.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
@@ -54,6 +54,29 @@ test("a secret is set, seen, replaced and removed", async () => {
   expect(await secrets.remove("a")).toBe(false);
   expect(await secrets.standing("a")).toEqual({ type: "missing" });
   expect(await known()).toEqual(["value-of-b"]);
+});
+
+test("a value that is removed or replaced stays hidden while a call can last, and is forgotten then", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const mask = createMask();
+  const settings = mask.add("in-the-settings-too");
+  const { secrets, known } = await open(mask);
+  await secrets.set("a", "removed-value");
+  await secrets.set("b", "in-the-settings-too");
+  await secrets.set("c", "replaced-value");
+  await known();
+  await secrets.remove("a");
+  await secrets.remove("b");
+  await secrets.set("c", "current-value");
+  await known();
+  const text = "removed-value replaced-value in-the-settings-too current-value";
+  expect(mask.hide(text)).toBe("[secret] [secret] [secret] [secret]");
+  vi.advanceTimersByTime(2 * 60 * 60_000);
+  await known();
+  expect(mask.hide(text)).toBe("removed-value replaced-value [secret] [secret]");
+  settings();
+  expect(mask.hide(text)).toContain("in-the-settings-too [secret]");
 });
 
 test("the face that commands get cannot read a value", async () => {

@@ -59,15 +59,29 @@ test("a line of a plugin carries its name, and lines under the level are not wri
   ]);
 });
 
-test("the size says when another value is known", () => {
+test("the version says when other values are known", () => {
   const mask = createMask();
-  expect(mask.size).toBe(0);
+  expect(mask.version).toBe(0);
   mask.add("swordfish");
   mask.add("swordfish");
   mask.add("short");
-  expect(mask.size).toBe(1);
+  expect(mask.version).toBe(1);
   mask.add("another-value");
-  expect(mask.size).toBe(2);
+  expect(mask.version).toBe(2);
+});
+
+test("a value is forgotten once everybody who added it has let go of it", () => {
+  const mask = createMask();
+  const [one, other] = [mask.add("swordfish"), mask.add("swordfish")];
+  one();
+  one();
+  expect(mask.hide("a swordfish")).toBe("a [secret]");
+  other();
+  expect(mask.hide("a swordfish")).toBe("a swordfish");
+  expect(mask.finds("swordfish")).toBe(false);
+  expect(mask.version).toBe(2);
+  mask.add("swordfish");
+  expect(mask.hide("a swordfish")).toBe("a [secret]");
 });
 
 test("a stream hides what becomes known while it runs", () => {
