@@ -97,10 +97,12 @@ function current(params: Params, dav: Dav) {
   const found = dav.read(needed(params, "id"));
   if (params.version !== undefined && params.version !== found.version)
     throw new Refusal(
-      "The event was changed by somebody else meanwhile; nothing was changed. Read it again.",
+      "Someone else has changed this event since you read it. Nothing was changed: read it again first.",
     );
   if (found.version === "")
-    throw new Refusal("The server gives no versions of events, so a change could overwrite somebody else's.");
+    throw new Refusal(
+      "The server does not send versions of events, so this change could overwrite someone else's. Nothing was changed.",
+    );
   return found;
 }
 
@@ -108,7 +110,9 @@ function pick(calendars: readonly Collection[], name: string | undefined): Colle
   const found = name === undefined ? calendars[0] : calendars.find((one) => one.name === name);
   if (found !== undefined) return found;
   const known = calendars.map((one) => one.name).join(", ") || "none";
-  throw new Refusal(`There is no calendar${name === undefined ? "" : ` "${name}"`}; there are: ${known}.`);
+  throw new Refusal(
+    `There is no calendar${name === undefined ? "" : ` "${name}"`}. The calendars are: ${known}.`,
+  );
 }
 
 function needed<Name extends keyof Params>(params: Params, name: Name): NonNullable<Params[Name]> {

@@ -55,9 +55,9 @@ export function openDav(server: string, send: Send) {
     const answer = send(method, url, headers, body);
     const { status } = answer;
     if (answer.body.length > MAX_ANSWER)
-      throw new Refusal("The server answers with more than 4 MiB: ask for fewer days.");
+      throw new Refusal("The server's answer is larger than 4 MiB. Ask for fewer days.");
     if (status === 401 || status === 403)
-      throw new Refusal(`The server does not allow that (${status}): check the user name and the password.`);
+      throw new Refusal(`The server refused that (${status}). Check the user name and the password.`);
     if (status === 404) throw new Refusal("There is no such event or calendar on the server (404).");
     return answer;
   }
@@ -151,7 +151,7 @@ export function openDav(server: string, send: Send) {
 function settle(status: number): void {
   if (status === 412)
     throw new Refusal(
-      "The event was changed by somebody else meanwhile; nothing was changed. Read it again.",
+      "Someone else has changed this event since you read it. Nothing was changed: read it again first.",
     );
   if (status < 200 || status > 299)
     throw new Refusal(`The server answered with status ${status}; nothing was changed.`);

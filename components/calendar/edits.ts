@@ -68,7 +68,7 @@ export function moved(text: string, { start, end, occurrence }: Move): string {
     const before = readValue(lines, master, "DTSTART");
     if (isSeries && before.slice(0, 8) !== toValue(start).slice(0, 8))
       throw new Refusal(
-        `A series keeps its days: give start on ${dashed(before.slice(0, 8))} to change its time, or an occurrence.`,
+        `The days of a series cannot be changed: give a start on ${dashed(before.slice(0, 8))} to change its time, or give an occurrence.`,
       );
     return textOf(retimed(lines, master, start, end));
   }
@@ -116,7 +116,7 @@ function eventsIn(lines: readonly Line[]) {
   const masters = events.filter((block) => !isException(block));
   const [master] = masters;
   if (master === undefined || masters.length > 1)
-    throw new Refusal("This file does not hold exactly one event, so it is not changed.");
+    throw new Refusal("This file does not contain exactly one event, so it was not changed.");
   const has = (name: string) => propertiesOf(lines, master, name).length > 0;
   return {
     master,
@@ -139,11 +139,9 @@ function retimed(
   const asBefore = (given: string) => {
     const value = toValue(given);
     if (value.includes("T") !== before.value.includes("T"))
-      throw new Refusal(
-        "An all-day event keeps to days, and others to times: give start and end in that form.",
-      );
+      throw new Refusal("An all-day event takes days as start and end, any other event takes times.");
     if (value.endsWith("Z") && !isUtc)
-      throw new Refusal("Give start and end as local times of the event's own time zone, without Z.");
+      throw new Refusal("Give start and end in the event's own time zone, without Z.");
     return isUtc && !value.endsWith("Z") ? `${value}Z` : value;
   };
   const begins = asBefore(start);

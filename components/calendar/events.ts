@@ -95,7 +95,7 @@ function following(iterator: ICAL.RecurExpansion, master: ICAL.Event): ICAL.Time
   } catch (error) {
     if (error instanceof TooManySteps) throw tooOften(master);
     if (error instanceof Refusal) throw error;
-    throw new Refusal(`its rule of repetition cannot be read: ${reason(error)}`);
+    throw new Refusal(`its recurrence rule cannot be read: ${reason(error)}`);
   }
 }
 
@@ -185,7 +185,7 @@ function read(text: string) {
   const events = calendar.getAllSubcomponents("vevent").map((component) => new ICAL.Event(component));
   for (const { component } of events)
     if (!(component.getFirstPropertyValue("dtstart") instanceof ICAL.Time))
-      throw new Refusal("its file is broken: an event has no time at which it begins");
+      throw new Refusal("its file is broken: an event has no start time");
   return {
     masters: events.filter((event) => !event.isRecurrenceException()),
     exceptions: events.filter((event) => event.isRecurrenceException()),

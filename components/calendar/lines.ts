@@ -22,7 +22,8 @@ export function readLines(text: string): readonly Line[] {
     while (end !== -1 && (text[end + 1] === " " || text[end + 1] === "\t")) end = text.indexOf("\n", end + 1);
     const raw = end === -1 ? text.slice(at) : text.slice(at, end + 1);
     at += raw.length;
-    if (lines.push(toLine(raw)) > MAX_LINES) throw new Refusal("The event has too many lines to be changed.");
+    if (lines.push(toLine(raw)) > MAX_LINES)
+      throw new Refusal("The event's file has too many lines to edit.");
   }
   return lines;
 }
@@ -84,10 +85,11 @@ export function blocksOf(lines: readonly Line[], name: string): readonly Block[]
     if (line.name === "BEGIN") open.push({ name: kind, begin: at });
     if (line.name !== "END") return;
     const last = open.pop();
-    if (last?.name !== kind) throw new Refusal("The event's file is broken: a part of it does not end.");
+    if (last?.name !== kind)
+      throw new Refusal("The event's file is broken: one of its components is not closed.");
     if (kind === name) blocks.push({ begin: last.begin, end: at + 1 });
   });
-  if (open.length > 0) throw new Refusal("The event's file is broken: a part of it does not end.");
+  if (open.length > 0) throw new Refusal("The event's file is broken: one of its components is not closed.");
   return blocks;
 }
 

@@ -15,7 +15,7 @@ const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", qu
 
 export function parseXml(text: string): Element {
   if (/<!DOCTYPE|<!ENTITY/i.test(text))
-    throw new Refusal("The server's answer declares XML entities, which are not read.");
+    throw new Refusal("The server's answer declares XML entities, which are not allowed.");
   const root: Element = { name: "", attributes: "", children: [], text: "" };
   const open = [root];
   let count = 0;
@@ -42,7 +42,7 @@ export function parseXml(text: string): Element {
       continue;
     }
     if (++count > MAX_ELEMENTS || open.length > MAX_DEPTH)
-      throw new Refusal("The server's answer has too many parts to be read.");
+      throw new Refusal("The server's answer has too many elements to read.");
     const isEmpty = inside.endsWith("/");
     const tag = isEmpty ? inside.slice(0, -1) : inside;
     const space = tag.search(/\s/);
@@ -85,5 +85,5 @@ function localName(name: string): string {
 }
 
 function broken(): Refusal {
-  return new Refusal("The server's answer is not the XML that calendar servers send.");
+  return new Refusal("The server's answer is not valid CalDAV XML.");
 }

@@ -67,7 +67,7 @@ describeWithRadicale("a calendar server", () => {
     ]);
     expect(await call("bob", { action: "list", ...SPAN })).toEqual({ calendars: ["of bob"], events: [] });
     expect(await call("bob", { action: "read", id: added })).toMatchObject({
-      message: "The server does not allow that (403): check the user name and the password.",
+      message: "The server refused that (403). Check the user name and the password.",
     });
     expect(await call("eve", { action: "list", ...SPAN })).toMatchObject({ status: "unauthenticated" });
     expect(await call("ann", { action: "cancel", id: added, version })).toEqual({ cancelled: added });
@@ -92,7 +92,8 @@ describeWithRadicale("a calendar server", () => {
     for (const kept of ['X-ODD;A="b:c;d":kept as\\, it is', "TRIGGER:-PT5M", "TZID:Europe/Berlin"])
       expect(after).toContain(kept);
     expect(await call("ann", move)).toMatchObject({
-      message: "The event was changed by somebody else meanwhile; nothing was changed. Read it again.",
+      message:
+        "Someone else has changed this event since you read it. Nothing was changed: read it again first.",
     });
     const later = await call("ann", { action: "list", ...SPAN });
     expect(later.events[1]).toMatchObject({
