@@ -67,7 +67,9 @@ test("an event that is moved keeps its length, its time zone and every other byt
 
 test("a whole series keeps its days, and is left alone where single occurrences differ", () => {
   expect(starts(moved(STANDUP, { start: "2026-10-01T10:15" }))[0]).toEqual(["2026-10-22T10:15:00", "08:15"]);
-  expect(() => moved(STANDUP, { start: "2026-10-02T10:15" })).toThrow("The days of a series cannot be changed");
+  expect(() => moved(STANDUP, { start: "2026-10-02T10:15" })).toThrow(
+    "The days of a series cannot be changed",
+  );
   const changed = without(STANDUP, "2026-10-29T09:00:00");
   expect(() => moved(changed, { start: "2026-10-01T10:15" })).toThrow("move them one by one");
   expect(() => moved(STANDUP, { start: "2026-10-01" })).toThrow("An all-day event takes days");

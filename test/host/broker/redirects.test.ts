@@ -16,7 +16,7 @@ const following = (...hosts: string[]) => ({
   allowlist: hosts.map((host) => ({
     host,
     path_prefix: "/",
-    methods: ["GET", "POST", "PUT", "HEAD", "PROPFIND", "PROPPATCH"],
+    methods: ["GET", "POST", "PUT", "HEAD", "PROPFIND", "PROPPATCH", "REPORT"],
   })),
   redirects: true,
 });
@@ -67,6 +67,18 @@ test.each([
   expect(server.requests).toHaveLength(1);
 });
 
+test.each(["PROPFIND", "REPORT"])(
+  "a %s is not repeated at a host that the file does not name",
+  async (method) => {
+    const { server, opened, url } = await withServer((_, response) =>
+      response.writeHead(301, { location: "https://evil.test/" }).end(),
+    );
+    const call = opened.open(following("api.test"));
+    expect(textOf(await ask(call, url, { method, body: "text" }))).toContain("The host evil.test is not in");
+    expect(server.requests).toHaveLength(1);
+  },
+);
+
 test("a path and a method are held against the allowlist at every hop", async () => {
   const http = {
     redirects: true,
@@ -93,6 +105,9 @@ test.each([
   [301, "PUT", "PUT", "text"],
   [307, "POST", "POST", "text"],
   [308, "POST", "POST", "text"],
+  [301, "PROPFIND", "PROPFIND", "text"],
+  [302, "REPORT", "REPORT", "text"],
+  [303, "PROPFIND", "GET", ""],
   [307, "PROPFIND", "PROPFIND", "text"],
   [307, "PROPPATCH", "PROPPATCH", "text"],
 ] as const)("a %i after %s asks with %s, as browsers do", async (status, method, then, body) => {
