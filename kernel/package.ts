@@ -1,6 +1,5 @@
 /** Postern's own package: its folder and its package.json, the same in a clone and in the published package. */
-import { readFileSync } from "node:fs";
-import { findPackageJSON } from "node:module";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 interface Manifest {
@@ -11,7 +10,13 @@ interface Manifest {
   readonly optionalDependencies: Readonly<Record<string, string>>;
 }
 
-const FILE = findPackageJSON(import.meta.url) ?? "package.json";
+/** As `findPackageJSON` of `node:module` does, which Bun does not have. */
+function findManifest(folder: string): string {
+  const file = join(folder, "package.json");
+  return existsSync(file) || dirname(folder) === folder ? file : findManifest(dirname(folder));
+}
+
+const FILE = findManifest(import.meta.dirname);
 
 export const ROOT = dirname(FILE);
 export const MANIFEST = JSON.parse(readFileSync(FILE, "utf8")) as Manifest;

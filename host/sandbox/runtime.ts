@@ -1,6 +1,6 @@
 /** The Node that strangers' code runs on: the process's own where it is new enough, else the one that comes with the package. */
 import { readFileSync } from "node:fs";
-import { findPackageJSON } from "node:module";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { MANIFEST } from "../../kernel/kit/files.ts";
 import { Fault } from "../../kernel/plugin.ts";
@@ -24,7 +24,7 @@ function brought(): string {
   const machine = `${process.platform.replace("win32", "win")}-${process.arch}`;
   const name = Object.keys(MANIFEST.optionalDependencies).find((known) => known.endsWith(`-${machine}`));
   try {
-    const file = name && findPackageJSON(name, import.meta.url);
+    const file = name && createRequire(import.meta.url).resolve(`${name}/package.json`);
     if (file) return join(dirname(file), JSON.parse(readFileSync(file, "utf8")).bin.node);
   } catch {
     // It is not installed.
