@@ -45,7 +45,7 @@ export interface AdminParts extends Omit<OAuthOptions, "values"> {
   readonly signIns: SignIns<ToolSignIn>;
   readonly setup: Setup;
   readonly installer: Installer;
-  readonly describe: (tool: InstalledTool) => Promise<ToolInfo>;
+  readonly describe: (tool: InstalledTool, user?: string) => Promise<ToolInfo>;
   readonly remove: Placement["remove"];
   readonly ownSettings: Pick<OwnSettings, "apply">;
   readonly limits: Broker["limits"];

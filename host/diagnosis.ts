@@ -1,9 +1,12 @@
 /** The findings of `postern doctor` about tools. Read-only. */
 import { rm } from "node:fs/promises";
+import type { AuthSetup } from "../capabilities/capabilities.ts";
 import { type DiagnoseContext, type Finding, type Fix, reason, type StoreLook } from "../kernel/plugin.ts";
+import { missingSecrets } from "./broker/credentials.ts";
 import { SWITCHES, type SwitchedOff } from "./calls/switches.ts";
 import type { Catalog } from "./catalog/catalog.ts";
 import { openCodeCache } from "./catalog/code-cache.ts";
+import { explainNeeds, unsetSettings } from "./catalog/settings.ts";
 import { findDamage } from "./catalog/shipped-repair.ts";
 import { openFolderCatalog, toolsFolder } from "./catalog/storage/folders.ts";
 import { findDrafts, settle } from "./catalog/storage/recovery.ts";
@@ -12,22 +15,30 @@ import { openRowCatalog } from "./catalog/storage/rows.ts";
 import { isHeld } from "./mcp/tools/agreement.ts";
 import type { ServerState, StoredTool } from "./mcp/tools/rows.ts";
 import { checkServerName, parseServerFile } from "./mcp/tools/server-file.ts";
+import { placeOf, SECRETS } from "./secrets/entry.ts";
+import type { Holder } from "./secrets/holder.ts";
+import type { ServiceHostConfig } from "./service-host.ts";
+
+type Config = Partial<Pick<ServiceHostConfig, "shipped" | "variable">>;
 
 export async function diagnoseTools({
   config,
   home,
   shared,
   stored,
-}: Omit<DiagnoseContext<{ readonly shipped?: boolean }>, "tables">): Promise<readonly Finding[]> {
+}: Omit<DiagnoseContext<Config>, "tables">): Promise<readonly Finding[]> {
   if (shared === "unreachable" || (shared !== undefined && !(await shared.has("tools")))) return [];
-  const { shipped = true } = config;
   const catalog = shared === undefined ? openFolderCatalog(home) : openRowCatalog(shared.sql, shared.changes);
   const servers = diagnoseServers(await stored.rows<ServerRow>(`SELECT * FROM ${SERVERS}`));
   const leftovers = await diagnoseLeftovers(home, catalog);
-  return [...leftovers, ...(await diagnose(catalog, stored, shipped)), ...servers];
+  return [...leftovers, ...(await diagnose(catalog, stored, config)), ...servers];
 }
 
-async function diagnose(catalog: Catalog, stored: StoreLook, shipped: boolean): Promise<readonly Finding[]> {
+async function diagnose(
+  catalog: Catalog,
+  stored: StoreLook,
+  { shipped = true, variable = () => undefined }: Config,
+): Promise<readonly Finding[]> {
   const tools = await catalog.list();
   const switches = await Promise.all(tools.map(({ name }) => stored.keyed<SwitchedOff>(SWITCHES, name)));
   const fixOf = (name: string) => (shipped ? offerRepair(catalog, name) : undefined);
@@ -48,6 +59,16 @@ async function diagnose(catalog: Catalog, stored: StoreLook, shipped: boolean): 
         if (off?.digest === tool.digest) {
           const detail = `switched off since ${off.at}. ${off.why} Switch it on again: postern tool enable ${tool.name}`;
           return { name, ok: false, detail };
+        }
+        // Whether a stored secret can still be used would take the key to say.
+        const has = async (_: Holder, secret: string, auth: AuthSetup | undefined) =>
+          (auth?.secretName === secret && auth.envVar !== undefined && variable(auth.envVar) !== undefined) ||
+          (await stored.keyed<string>(SECRETS, placeOf(tool.name, secret))) !== undefined;
+        const settings = unsetSettings(tool.capabilities);
+        const secrets = await missingSecrets(tool, { has });
+        if (settings.length + secrets.length > 0) {
+          const detail = `${explainNeeds(tool, settings, secrets)}. A user who has their own can use it already`;
+          return { name, ok: true, warning: true, detail };
         }
         return {
           name,

@@ -282,9 +282,9 @@ export default definePlugin({
             waiting.delete(tell);
           }
         },
-        async list() {
+        async list(user) {
           await live.current();
-          return (await open()).list();
+          return (await open()).list(user);
         },
         call: (call, options) => outcomeOf(call, (host) => host.call(call, options)),
         resume: (call, resume, replies, options) =>

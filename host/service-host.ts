@@ -89,8 +89,8 @@ export async function openServiceHost(ports: ServiceHostPorts) {
     resume: foreign.resume,
     refusal: async (call: ToolCall, user: string) =>
       (await isForeign(call.name)) ? foreign.refusal(call) : host.refusal(call, user),
-    async list(): Promise<readonly ToolInfo[]> {
-      const installed = await host.list();
+    async list(user?: string): Promise<readonly ToolInfo[]> {
+      const installed = await host.list(user);
       const names = new Set(installed.map(({ name }) => name));
       return [...installed, ...(await foreign.list()).filter(({ name }) => !names.has(name))];
     },

@@ -107,8 +107,8 @@ export interface Tools {
    * `onWait` is called where that takes time and nothing else tells so, each time with the tool that is installed now, counted from one.
    */
   ready?(onWait?: (at: number, of: number) => void): Promise<void>;
-  /** Those that are switched off too. */
-  list(): Promise<readonly ToolInfo[]>;
+  /** Those that are switched off or not set up too. `user`: whose own settings and secrets count, besides those that all share. */
+  list(user?: string): Promise<readonly ToolInfo[]>;
   /** Never throws for what a tool did; `signal` cancels the call. Nobody has checked the params before. */
   call(call: ToolCall, options: CallOptions): Promise<CallOutcome>;
   /** Goes on with a call that asked something. */

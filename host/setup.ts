@@ -1,10 +1,10 @@
 /** Settings and secrets of an installed tool: what it needs before it works, and giving it that. */
-import { Fault } from "../kernel/plugin.ts";
+import { Fault, type ToolInfo } from "../kernel/plugin.ts";
 import { assertToken, isNeeded, secretsToEnter } from "./authorization.ts";
-import type { CredentialSource } from "./broker/credentials.ts";
+import { type CredentialSource, missingCredential, missingSecrets } from "./broker/credentials.ts";
 import type { Catalog, InstalledTool } from "./catalog/catalog.ts";
 import type { OwnSettings } from "./catalog/own-settings.ts";
-import type { SettingsOf } from "./catalog/settings.ts";
+import { explainNeeds, type SettingsOf, unsetSettings } from "./catalog/settings.ts";
 import { holderOf } from "./secrets/holder.ts";
 import type { Vault } from "./secrets/secrets.ts";
 import type { ToolSetup } from "./wire.ts";
@@ -34,6 +34,17 @@ export function createSetup({ catalog, vault, source, configure, ownSettings }: 
   };
 
   return {
+    /** What is missing before the tool works. */
+    async needs(installed: InstalledTool, user?: string): Promise<ToolInfo["needs"]> {
+      const tool = await ownSettings.apply(installed, user);
+      const settings = unsetSettings(tool.capabilities);
+      const secrets = await missingSecrets(tool, source);
+      const names = [...settings, ...secrets];
+      if (names.length === 0) return undefined;
+      // Nothing asks for a setting, or for a secret that no request carries, while a call waits.
+      const isOffered = settings.length === 0 && (await missingCredential(tool, source)) !== undefined;
+      return { names, why: explainNeeds(tool, settings, secrets), isOffered };
+    },
     async of(name: string, user?: string): Promise<ToolSetup> {
       const tool = await find(name, user);
       const own = user === undefined ? undefined : await ownSettings.find(name, user);

@@ -133,9 +133,10 @@ export async function createToolHost(ports: ToolHostPorts) {
 
   const examine = createExamination(code, pool, privateHosts, isRunCode, workspace !== undefined);
 
-  const describe = async (tool: InstalledTool): Promise<ToolInfo> => {
-    const off = await switches.off(tool);
-    return { ...toInfo(tool, privateHosts), switchedOff: off && { at: off.at, why: off.why } };
+  const describe = async (tool: InstalledTool, user?: string): Promise<ToolInfo> => {
+    const [off, needs] = await Promise.all([switches.off(tool), setup.needs(tool, user)]);
+    const switchedOff = off && { at: off.at, why: off.why };
+    return { ...toInfo(tool, privateHosts), switchedOff, ...(needs && { needs }) };
   };
 
   const { place, putOver, keeps, remove } = createPlacement({
@@ -183,7 +184,8 @@ export async function createToolHost(ports: ToolHostPorts) {
     network,
     downloads,
     limits: broker.limits,
-    list: async (): Promise<readonly ToolInfo[]> => Promise.all((await catalog.list()).map(describe)),
+    list: async (user?: string): Promise<readonly ToolInfo[]> =>
+      Promise.all((await catalog.list()).map((tool) => describe(tool, user))),
     close: (): Promise<void> =>
       runEvery([...unfollow, catalog.close, switches.close, pool.close, broker.close, network.close]),
   };

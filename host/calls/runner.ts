@@ -1,13 +1,13 @@
 /** One tool call, from the model's words to an outcome and a receipt. Whatever a tool does is an outcome. */
 import { randomUUID } from "node:crypto";
-import type { Setting } from "../../capabilities/capabilities.ts";
+
 import { settingValues } from "../../capabilities/settings.ts";
 import { invalidParams } from "../../kernel/kit/schema.ts";
 import { distinctOrigins } from "../../kernel/kit/turns.ts";
 import { reason, type ToolCall, type ToolOutcome } from "../../kernel/plugin.ts";
 import type { Grant, TrafficEntry } from "../broker/grant.ts";
 import type { InstalledTool } from "../catalog/catalog.ts";
-import { unsetSetting } from "../catalog/settings.ts";
+import { explainNeeds, unsetSettings } from "../catalog/settings.ts";
 import {
   type ComponentSource,
   createComponent,
@@ -128,8 +128,8 @@ export function createRunner(parts: RunnerParts) {
       if (detail !== undefined) return refused(id, detail);
       return { ...NOTHING_RAN, outcome: { status: "unauthenticated", tool: tool.name, ...missing } };
     }
-    const unset = tape?.type === "player" ? undefined : unsetSetting(capabilities);
-    if (unset !== undefined) return failed(id, "not_set_up", explainUnset(tool.name, unset));
+    const unset = tape?.type === "player" ? undefined : notSetUp(theirs);
+    if (unset !== undefined) return failed(id, unset.code, unset.message);
     if (capabilities.files.length > 0 && workspace === undefined && tape?.type !== "player")
       return failed(id, "no_workspace", explainNoWorkspace(tool.name));
     const secrets = await broker.existingSecrets(theirs);
@@ -234,8 +234,10 @@ export function createRunner(parts: RunnerParts) {
       await ready();
       const detail = await pool.check(component, schema, call.params);
       if (detail !== undefined) return invalidParams(detail);
-      const missing = await broker.missingCredential(await parts.ownSettings.apply(tool, user));
-      return missing && { status: "unauthenticated", tool: tool.name, ...missing };
+      const theirs = await parts.ownSettings.apply(tool, user);
+      const missing = await broker.missingCredential(theirs);
+      if (missing !== undefined) return { status: "unauthenticated", tool: tool.name, ...missing };
+      return notSetUp(theirs);
     },
     async died(component: Component, why: string): Promise<void> {
       for (const { tool, component: own } of prepared.values())
@@ -265,8 +267,10 @@ function failed(receipt: string, code: string, message: string): Attempt {
   return { ...NOTHING_RAN, outcome: { status: "error", code, message, receipt } };
 }
 
-function explainUnset(tool: string, { name, description }: Setting): string {
-  return `${tool} needs the setting \`${name}\` (${description.replace(/\.$/, "")}). The operator gives it with: postern tool setup ${tool}`;
+function notSetUp(tool: InstalledTool) {
+  const unset = unsetSettings(tool.capabilities);
+  if (unset.length === 0) return undefined;
+  return { status: "error", code: "not_set_up", message: explainNeeds(tool, unset) } as const;
 }
 
 function explainNoWorkspace(tool: string): string {

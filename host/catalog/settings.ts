@@ -5,6 +5,7 @@ import { compareCapabilities } from "../../capabilities/describe.ts";
 import { type ChosenHost, hostOfSetting, readSetting } from "../../capabilities/settings.ts";
 import { AddressRefused, type Lookup, type PrivateHosts, resolveFor } from "../../kernel/kit/outbound.ts";
 import { visibleLine } from "../../kernel/kit/text.ts";
+import { listing } from "../../kernel/kit/words.ts";
 import { Fault } from "../../kernel/plugin.ts";
 import type { Catalog, InstalledTool } from "./catalog.ts";
 import { readCapabilities } from "./install.ts";
@@ -97,8 +98,29 @@ export function createSettings({ catalog, privateHosts, lookup }: SettingsParts)
 
 const NO_HOSTS: PrivateHosts = new Set();
 
-export function unsetSetting({ settings }: Capabilities): Setting | undefined {
-  return settings.find(({ isRequired, value }) => isRequired && value === undefined);
+export function unsetSettings({ settings }: Capabilities): readonly string[] {
+  return settings
+    .filter(({ isRequired, value }) => isRequired && value === undefined)
+    .map(({ name }) => name);
+}
+
+/** What a tool is missing, and what to do, in one sentence for whoever sees it. */
+export function explainNeeds(
+  { name, capabilities }: Pick<InstalledTool, "name" | "capabilities">,
+  settings: readonly string[],
+  secrets: readonly string[] = [],
+): string {
+  const missing = [
+    ...settings.map((one) => `the setting \`${one}\``),
+    ...secrets.map((one) => `the secret \`${one}\``),
+  ];
+  const { secretName } = capabilities.auth ?? {};
+  const entered = [...settings, ...secrets.filter((secret) => secret !== secretName)];
+  const commands = [
+    ...(entered.length > 0 ? [`postern tool setup ${name}`] : []),
+    ...(secrets.some((secret) => secret === secretName) ? [`postern tool auth ${name}`] : []),
+  ];
+  return `${name} needs ${listing(missing)}. Give what is missing on the page, or with: ${commands.join(", then ")}`;
 }
 
 function read({ name, format }: Setting, given: string): string {

@@ -4,7 +4,7 @@ import { agree, isInteractive, type JsonOption, waitFor } from "../../kernel/kit
 import { type CommandContext, Fault, reason } from "../../kernel/plugin.ts";
 import { located } from "../author/trace/located.ts";
 import { checkName } from "../catalog/install.ts";
-import { type GivenSettings, unsetSetting } from "../catalog/settings.ts";
+import type { GivenSettings } from "../catalog/settings.ts";
 import { type Consent, unsigned } from "../installer.ts";
 import { readReference } from "../sources/local.ts";
 import { noSuchTool, withHost } from "./host-access.ts";
@@ -27,7 +27,7 @@ export async function install(context: CommandContext, what: string, options: In
     options.capabilities === undefined
       ? undefined
       : (await readInput(context, options.capabilities)).toString("utf8");
-  await withHost(context, async ({ sources, installer }) => {
+  await withHost(context, async ({ sources, installer, setup }) => {
     const fetching = () => sources.fetch(reference, { progress, capabilitiesText });
     const fetched = await waitFor(`fetching ${what}`, options, fetching).catch((error) =>
       Promise.reject(withOption(error, "capabilities", "Pass --capabilities <file>.")),
@@ -49,8 +49,9 @@ export async function install(context: CommandContext, what: string, options: In
       progress(`${name} ${version}:\n${rights}`);
       await agree(`Install ${name}?`, options);
     }
-    const { digest, installedAt } = await installer.install(proposal, { replace: askToReplace(options) });
-    const unset = unsetSetting(candidate.capabilities);
+    const tool = await installer.install(proposal, { replace: askToReplace(options) });
+    const { digest, installedAt } = tool;
+    const needs = await setup.needs(tool);
     const { ownCapabilities: _, ...shownOrigin } = candidate.origin ?? origin;
     const { kept: __, ...replaced } = replaces ?? {};
     print(
@@ -68,9 +69,7 @@ export async function install(context: CommandContext, what: string, options: In
       () =>
         [
           `Installed ${name} ${version} (SHA-256 ${digest}).${isAsked ? "" : ` It:\n${rights}`}`,
-          ...(unset === undefined
-            ? []
-            : [`It needs the setting \`${unset.name}\`: postern tool setup ${name}`]),
+          ...(needs === undefined ? [] : [needs.why]),
         ].join("\n"),
     );
   });

@@ -4,6 +4,7 @@ import { type CallToolResult, Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { hostIsGone, takeOutput, warn } from "../../kernel/kit/terminal.ts";
 import type { CommandContext } from "../../kernel/plugin.ts";
+import { usableTools } from "../library/functions.ts";
 import { openToolHost, type ToolHost } from "../library/tool-host.ts";
 
 interface ServeOptions {
@@ -28,7 +29,7 @@ export async function serve(context: CommandContext, folder: string, { user }: S
 function serverOf(host: ToolHost, user: string, version: string): Server {
   const server = new Server({ name: "postern-tools", version }, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/list", async () => ({
-    tools: (await host.list()).map(({ name, description, schema, hints }) => ({
+    tools: (await usableTools(host, user)).map(({ name, description, schema, hints }) => ({
       name,
       description,
       inputSchema: { ...schema, type: "object" as const },

@@ -20,10 +20,11 @@ export async function list(context: CommandContext, options: JsonOption): Promis
   await withHost(context, async (host) => {
     // A fresh home does not have them yet.
     await provideShipped(host);
-    const { catalog, switches, foreign } = host;
+    const { catalog, switches, foreign, setup } = host;
     const outside = await foreign.list();
     const [tools, broken] = [await catalog.list(), await catalog.broken()];
     const off = await Promise.all(tools.map((tool) => switches.off(tool)));
+    const needs = await Promise.all(tools.map((tool) => setup.needs(tool)));
     const installed = tools.map(({ name, capabilities, description, digest, installedAt }, at) => ({
       name,
       version: capabilities.version,
@@ -31,6 +32,7 @@ export async function list(context: CommandContext, options: JsonOption): Promis
       digest,
       installed_at: installedAt,
       switched_off: off[at] ?? null,
+      needs: needs[at] === undefined ? null : { names: needs[at].names, why: needs[at].why },
     }));
     const value = {
       tools: [
@@ -47,10 +49,10 @@ export async function list(context: CommandContext, options: JsonOption): Promis
     if (options.json || value.tools.length + broken.length === 0)
       print(options, value, () => 'No tools installed. See "postern tool install --help".');
     else {
-      const rows = installed.map(({ name, version, description, switched_off }) => [
+      const rows = installed.map(({ name, version, description, switched_off, needs }) => [
         name,
-        switched_off === null ? version : "switched off",
-        switched_off?.why ?? description,
+        switched_off ? "switched off" : needs ? "needs setup" : version,
+        switched_off?.why ?? needs?.why ?? description,
       ]);
       const shown = table(
         ["NAME", "VERSION", "DESCRIPTION"],
@@ -67,7 +69,8 @@ export async function list(context: CommandContext, options: JsonOption): Promis
 }
 
 const STATES: TableOptions["colours"] = {
-  VERSION: (version) => (version === "broken" ? "red" : version === "switched off" ? "yellow" : undefined),
+  VERSION: (version) =>
+    version === "broken" ? "red" : ["switched off", "needs setup"].includes(version) ? "yellow" : undefined,
 };
 
 export async function info(context: CommandContext, name: string, options: JsonOption): Promise<void> {
@@ -75,7 +78,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
     if (!("capabilities" in tool)) return foreignInfo(host, tool, options);
     const { receipts, missingSecrets, switches, describe } = host;
     const { digest, installedAt, description, schema, capabilities, folder, origin } = tool;
-    const { grants } = await describe(tool);
+    const { grants, needs } = await describe(tool);
     const [last] = await receipts.list({ tool: name, limit: 1 });
     const { version } = capabilities;
     const missing = await missingSecrets(tool);
@@ -93,6 +96,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
         schema,
         grants,
         missing_secrets: missing,
+        needs: needs === undefined ? null : { names: needs.names, why: needs.why },
         switched_off: off ?? null,
         last_call: last ?? null,
       },
@@ -106,6 +110,7 @@ export async function info(context: CommandContext, name: string, options: JsonO
             ...describeOrigin(origin),
             ["folder", folder ?? "none: it is in the database"],
             ["secrets", missing.length === 0 ? "all set" : `missing: ${missing.join(", ")}`],
+            ...(needs === undefined ? [] : [["needs", needs.why]]),
             ...(off === undefined
               ? []
               : [

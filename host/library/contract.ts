@@ -12,9 +12,10 @@ export interface ToolHost extends AsyncDisposable {
    * checked, and installed if `agree` says so.
    */
   install(what: string | ToolFiles, options: InstallOptions): Promise<ToolInfo>;
-  /** False if there is no such tool. Its secrets stay. */
+  /** False if there is no such tool. Its secrets stay, but for those that users have for themselves. */
   remove(name: string): Promise<boolean>;
-  list(): Promise<readonly ToolInfo[]>;
+  /** `user`: whose own settings and secrets count too for what a tool `needs`. */
+  list(user?: string): Promise<readonly ToolInfo[]>;
   describe(name: string): Promise<ToolInfo | undefined>;
   /** `params`: an object, or JSON as a model wrote it. The tool's schema is checked in its own process. */
   call(name: string, params: object | string, options: CallOptions): Promise<ToolOutcome>;

@@ -1,5 +1,5 @@
 /** Tools as plain functions with a JSON Schema, which is how every model's API takes them; and as a `ToolSet` of the AI SDK. */
-import { Fault, type JsonSchema } from "../../kernel/plugin.ts";
+import { Fault, type JsonSchema, type ToolInfo } from "../../kernel/plugin.ts";
 import type { ToolHost } from "./contract.ts";
 
 export interface ToolFunction {
@@ -18,9 +18,15 @@ export interface AdapterOptions {
 
 type Host = Pick<ToolHost, "list" | "call">;
 
-/** The tools that are installed now and not switched off. */
+/** Those that are set up and not switched off. */
+export const usableTools = async (host: Pick<ToolHost, "list">, user: string): Promise<readonly ToolInfo[]> =>
+  (await host.list(user)).filter(
+    ({ switchedOff, needs }) => switchedOff === undefined && needs?.isOffered !== false,
+  );
+
+/** The tools that can be called now. */
 export async function toolFunctions(host: Host, { user }: AdapterOptions): Promise<readonly ToolFunction[]> {
-  const tools = (await host.list()).filter(({ switchedOff }) => switchedOff === undefined);
+  const tools = await usableTools(host, user);
   return tools.map(({ name, description, schema }) => ({
     name,
     description,

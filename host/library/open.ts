@@ -136,7 +136,7 @@ function faceOf(
   return {
     install: (what, options) => whileOpen(() => install(what, options)),
     remove: (name) => whileOpen(() => remove(name)),
-    list: () => whileOpen(parts.list),
+    list: (user) => whileOpen(() => parts.list(user)),
     describe: (name) => whileOpen(() => describe(name)),
     call: (name, params, { user, signal }) =>
       whileOpen(async () => call(name, jsonOf(params), { user, ...(signal && { signal }) })),

@@ -12,21 +12,21 @@ export function toolRoutes({
   tools,
   toolAdmin,
 }: Partial<Pick<Services, "tools" | "toolAdmin">>): readonly Route[] {
-  const all = async () => (await tools?.list()) ?? [];
+  const all = async (user: User) => (await tools?.list(user.id)) ?? [];
   return [
     route("GET /api/tools", {
       summary: "List the installed tools, with what each may do in words",
       answer: Type.Object({ tools: Type.Array(ToolInfo) }),
       scoped: true,
-      handle: async () => ({ tools: await all() }),
+      handle: async ({ user }) => ({ tools: await all(user) }),
     }),
     route("GET /api/tools/{name}", {
       summary: "Get a tool",
       answer: ToolInfo,
       refusals: { 404: "There is no such tool" },
       scoped: true,
-      async handle({ params }) {
-        const found = (await all()).find(({ name }) => name === params.name);
+      async handle({ user, params }) {
+        const found = (await all(user)).find(({ name }) => name === params.name);
         if (!found) throw missingFault("tool_not_found", `There is no tool ${params.name}.`, "name");
         return found;
       },

@@ -80,6 +80,19 @@ export const ToolInfo = Type.Object(
         { description: "It kept crashing: calls are refused until the operator switches it on again" },
       ),
     ),
+    needs: Type.Optional(
+      Type.Object(
+        {
+          names: Type.Array(Type.String(), { description: "Settings and secrets" }),
+          why: Type.String({ description: "A sentence, with what to do" }),
+          isOffered: Type.Boolean({
+            description:
+              "The agent has the tool all the same: a call stops and asks for the credential. False: it does not have it",
+          }),
+        },
+        { description: "What is missing before it can work, for all users or for the one who asks" },
+      ),
+    ),
     asks: Type.Optional(
       Type.Boolean({
         description:

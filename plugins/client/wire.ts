@@ -70,6 +70,7 @@ export const Tools = list(
     ...{ name: text, version: text, description: text },
     grants: Type.Array(text),
     switchedOff: Type.Optional(Type.Object({ at: Time, why: text })),
+    needs: Type.Optional(Type.Object({ names: Type.Array(text), why: text, isOffered: Type.Boolean() })),
   }),
 );
 

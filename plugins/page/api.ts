@@ -1161,6 +1161,7 @@ export type Tool = {
   readonly fingerprint?: string;
   readonly origin?: ToolOrigin;
   readonly switched_off?: { readonly at: string; readonly why: string };
+  readonly needs?: { readonly names: readonly string[]; readonly why: string; readonly is_offered: boolean };
   readonly asks?: boolean;
   readonly server?: { readonly name: string; readonly tool: string; readonly warnings: readonly string[] };
 };

@@ -80,7 +80,9 @@ export interface Terminal {
   /** The model of threads that have none of their own. */
   model(): ModelName;
   models(): Promise<Pick<ModelList, "items" | "unlisted">>;
-  tools(): Promise<readonly Pick<ToolInfo, "name" | "version" | "description" | "grants" | "switchedOff">[]>;
+  tools(): Promise<
+    readonly Pick<ToolInfo, "name" | "version" | "description" | "grants" | "switchedOff" | "needs">[]
+  >;
   readonly jobs: {
     counts(): Promise<{ readonly queued: number; readonly running: number }>;
     /** Newest first. */

@@ -251,7 +251,7 @@ function greet(
     seen = states;
     tools().then(
       (found) => {
-        installed = found.filter(({ switchedOff }) => !switchedOff).map(({ name }) => name);
+        installed = found.filter(({ switchedOff, needs }) => !switchedOff && !needs).map(({ name }) => name);
         update();
       },
       () => {},

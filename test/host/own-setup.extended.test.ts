@@ -26,7 +26,7 @@ const CAPABILITIES = {
   auth: { secret_name: "probe_token", display_name: "Probe" },
 };
 
-async function open() {
+async function open(capabilities: object = CAPABILITIES) {
   const servers = [await openUpstream(), await openUpstream()] as const;
   for (const server of servers) onTestFinished(() => server.close());
   const [all, anns] = servers.map(({ port }, at) => `http://${at === 0 ? "127.0.0.1" : "localhost"}:${port}`);
@@ -36,7 +36,7 @@ async function open() {
     { only: ["store", "accounts", "identities", "tools", "toolHost"] },
   );
   const host = await kernel.service("toolHost").open();
-  await installProber(host, JSON.stringify(CAPABILITIES));
+  await installProber(host, JSON.stringify(capabilities));
   const tool = await host.catalog.find("prober");
   if (tool === undefined || all === undefined || anns === undefined) throw new Error("it is not there");
   await host.configure(tool, { server: all }, () => true);
@@ -122,6 +122,27 @@ test("a user's secrets and settings go with the tool, and one of the same name h
   );
   expect(await settings()).toMatchObject([{ isOwn: false }]);
   expect(await kept()).toEqual(["prober/probe_token"]);
+});
+
+test("a tool is offered to those who have what it needs, and where a call would ask for a credential", async () => {
+  const required = CAPABILITIES.settings.map((setting) => ({ ...setting, required: true }));
+  const setup = { required_secrets: ["client_id"] };
+  const { kernel, host, tool, all, admin } = await open({ ...CAPABILITIES, settings: required, setup });
+  const needs = async (user?: string) => (await kernel.service("tools").list(user))[0]?.needs;
+  await admin.setSetting?.("prober", "server", "", true);
+  const nothing = { names: ["server", "probe_token", "client_id"], isOffered: false };
+  expect(await needs("ann")).toMatchObject(nothing);
+  expect((await needs())?.why).toBe(
+    "prober needs the setting `server`, the secret `probe_token` and the secret `client_id`. Give what is missing on the page, or with: postern tool setup prober, then postern tool auth prober",
+  );
+  await host.ownSettings.configure(tool, "ann", { server: all }, () => true);
+  expect(await needs("ann")).toMatchObject({ names: ["probe_token", "client_id"], isOffered: true });
+  expect(await needs("bob")).toMatchObject(nothing);
+  await admin.setSecret("prober", "probe_token", "token-of-ann", "ann");
+  expect(await needs("ann")).toMatchObject({ names: ["client_id"], isOffered: false });
+  await admin.setSecret("prober", "client_id", "client-of-ann", "ann");
+  expect(await needs("ann")).toBeUndefined();
+  expect(await needs("bob")).toMatchObject(nothing);
 });
 
 test("what an identity had for itself is deleted when it is paired to an account", async () => {

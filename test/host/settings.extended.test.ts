@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { playBack } from "../../host/broker/recording.ts";
 import { createSettings, NO_CHOICES } from "../../host/catalog/settings.ts";
+import { diagnoseTools } from "../../host/diagnosis.ts";
 import type { Lookup } from "../../kernel/kit/outbound.ts";
 import { openUpstream } from "../support/servers/upstream.ts";
+import { diagnosing } from "../support/services/diagnosis.ts";
 import { copyCode, fixture } from "../support/tools/components.ts";
 import { NOTHING, toolHost } from "../support/tools/tool-host.ts";
 import { afterThisTest } from "../support/undo.ts";
@@ -75,15 +77,22 @@ test("a tool reads the settings its operator gave, and asks where they lead, wit
   });
 });
 
-test("without a required setting a call says what to do; a default needs no word of the operator's", async () => {
-  const { install, call } = await open();
+test("without a required setting a tool is not offered, and a call, the list and doctor say what to do", async () => {
+  const { host, install, call } = await open();
+  const needs = async () => (await host.list()).map((tool) => tool.needs);
+  const diagnosed = async () => (await diagnosing(host.home, {}, diagnoseTools))[0];
   await install({});
-  expect(await call({ name: "language" })).toMatchObject({
-    status: "error",
-    code: "not_set_up",
-    message: expect.stringContaining("postern tool setup notes"),
-  });
+  const why =
+    "notes needs the setting `base_url`. Give what is missing on the page, or with: postern tool setup notes";
+  const refusal = { status: "error", code: "not_set_up", message: why };
+  expect(await call({ name: "language" })).toMatchObject(refusal);
+  const params = '{"name":"language"}';
+  expect(await host.refusal({ id: "1", name: "notes", params }, "ada")).toEqual(refusal);
+  expect(await needs()).toEqual([{ names: ["base_url"], why, isOffered: false }]);
+  expect(await diagnosed()).toMatchObject({ warning: true, detail: expect.stringContaining(why) });
   await install({ base_url: "https://search.example.com" });
+  expect(await needs()).toEqual([undefined]);
+  expect(await diagnosed()).toMatchObject({ ok: true, detail: "version 1.0.0, file unchanged" });
   expect(await call({ name: "language" })).toBe("en");
 });
 

@@ -9,7 +9,14 @@ import type { TurnSettings } from "../settings.ts";
 import type { Ledger } from "../threads/ledger.ts";
 import type { Approved } from "../threads/resume.ts";
 import { createInnerCalls } from "./inner-calls.ts";
-import { listInstalled, type Plan, planInstalled, type ToolSources, underRules } from "./toolbox.ts";
+import {
+  isUsable,
+  listInstalled,
+  type Plan,
+  planInstalled,
+  type ToolSources,
+  underRules,
+} from "./toolbox.ts";
 
 type Outcome = Awaited<ReturnType<ToolCalls["call"]>>;
 
@@ -26,7 +33,7 @@ export function createToolCalls(
     [...sources.own(), { name: TOOL_SEARCH }, ...((await listInstalled(host)) ?? [])].map(({ name }) => name);
 
   async function planFor(call: ToolCall, caller: Caller, approved: Approved | undefined): Promise<Plan> {
-    const tool = (await listInstalled(host))?.find(({ name }) => name === call.name);
+    const tool = (await listInstalled(host, caller.user))?.find(({ name }) => name === call.name);
     if (tool === undefined || !mayUse(caller, tool)) {
       const message = `There is no tool "${call.name}".`;
       return { type: "refuse", outcome: { status: "error", code: "unknown_tool", message } };
@@ -71,8 +78,11 @@ export function createToolCalls(
       return gate?.type === "external_tool" ? gate : undefined;
     },
     async list(caller) {
-      const [tools = [], { approvals: rules }] = await Promise.all([listInstalled(host), settings()]);
-      const usable = tools.filter((tool) => tool.switchedOff === undefined && mayUse(caller, tool));
+      const [tools = [], { approvals: rules }] = await Promise.all([
+        listInstalled(host, caller.user),
+        settings(),
+      ]);
+      const usable = tools.filter((tool) => isUsable(tool) && mayUse(caller, tool));
       const judged = await Promise.all(
         usable.map(async (tool) => {
           const verdict = judgeTool(tool, rules, await approvals.recall(caller.user, tool));
@@ -86,7 +96,7 @@ export function createToolCalls(
       return run(call, caller, approved, signal);
     },
     async resume(call, resume, replies, caller, { signal }) {
-      const tool = (await listInstalled(host))?.find(({ name }) => name === call.name);
+      const tool = (await listInstalled(host, caller.user))?.find(({ name }) => name === call.name);
       const reply = { resume, replies };
       const fingerprint = tool && fingerprintOf(tool);
       const outcome = await run(call, caller, { calls: [call], fingerprint, reply }, signal);

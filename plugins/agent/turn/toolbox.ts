@@ -96,6 +96,7 @@ export type OnWait = (at?: number, of?: number) => void;
 /** The installed tools, the shipped ones among them: on a fresh home they take a moment. */
 export async function listInstalled(
   host: Tools | undefined,
+  user?: string,
   onWait?: OnWait,
 ): Promise<readonly ToolInfo[] | undefined> {
   let waits = false;
@@ -104,8 +105,12 @@ export async function listInstalled(
     onWait?.(at, of);
   });
   if (waits) onWait?.();
-  return host?.list();
+  return host?.list(user);
 }
+
+/** A call of one that is off or not set up could only be refused. */
+export const isUsable = ({ switchedOff, needs }: ToolInfo): boolean =>
+  switchedOff === undefined && needs?.isOffered !== false;
 
 /** A host that cannot say what it has costs the turn its installed tools, not its answer. */
 export async function openToolbox(
@@ -125,7 +130,7 @@ export async function openToolbox(
   },
   tell: { onTrouble(why: string): void; onWait?: OnWait },
 ) {
-  const found = await listInstalled(sources.host, tell.onWait).catch((error: unknown) =>
+  const found = await listInstalled(sources.host, scope.user, tell.onWait).catch((error: unknown) =>
     tell.onTrouble(callersReason(error)),
   );
   const listed = found ?? [];
@@ -155,10 +160,10 @@ export async function openToolbox(
         (await Promise.all((checks ?? []).map((check) => check.originsOf?.(text, name) ?? []))).flat(),
       ),
   });
-  // A call of one that is off, from earlier in the thread, still gets the reason from the host.
+  // A call of one that is not usable, from earlier in the thread, still gets the reason from the host.
   const usable = installed
     .values()
-    .filter(({ name, switchedOff }) => switchedOff === undefined && scope.allows(name))
+    .filter((tool) => isUsable(tool) && scope.allows(tool.name))
     .toArray()
     .sort(byName);
   const index = sources.index(usable);

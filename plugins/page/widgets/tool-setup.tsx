@@ -11,9 +11,16 @@ const words = text.widgets.setup;
 const needsNothing = ({ secrets, settings = [], signs_in }: Setup): boolean =>
   secrets.length + settings.length === 0 && !signs_in;
 
-export const isIncomplete = ({ secrets, settings = [] }: Setup): boolean =>
-  secrets.some(({ is_set, is_required }) => is_required && !is_set) ||
-  settings.some(({ is_required, value, is_default }) => is_required && is_default && value === undefined);
+/** The settings and secrets without which it does not work. */
+export const missingIn = ({ secrets, settings = [] }: Setup): readonly string[] =>
+  [
+    ...settings.filter(
+      ({ is_required, value, is_default }) => is_required && is_default && value === undefined,
+    ),
+    ...secrets.filter(({ is_set, is_required }) => is_required && !is_set),
+  ].map(({ name }) => name);
+
+const isIncomplete = (setup: Setup): boolean => missingIn(setup).length > 0;
 
 /** The address of what a tool needs: for all users, or for the one who is signed in. */
 export const setupPath = (tool: string, isOwn: boolean): string => `/api/tools/${tool}${isOwn ? "/own" : ""}`;

@@ -86,8 +86,8 @@ export const LISTS: Commands = {
         return `No tools are installed. Install one with \`${typedCommand()} tool install\` in another terminal.`;
       return installed
         .map(
-          ({ name, version, description, grants, switchedOff }) =>
-            `- **${quoted(name)}** ${quoted(version)}${switchedOff ? " (switched off)" : ""}: ${quoted(description)}\n${grants.map((grant) => `  - ${verbatim(grant)}`).join("\n")}`,
+          ({ name, version, description, grants, switchedOff, needs }) =>
+            `- **${quoted(name)}** ${quoted(version)}${switchedOff ? " (switched off)" : needs ? " (needs setup)" : ""}: ${quoted(needs?.why ?? description)}\n${grants.map((grant) => `  - ${verbatim(grant)}`).join("\n")}`,
         )
         .join("\n");
     },

@@ -71,7 +71,7 @@ export default definePlugin({
         },
         model: agent.model,
         models: () => agent.models(),
-        tools: async () => (await tools?.list()) ?? [],
+        tools: async () => (await tools?.list(OPERATOR)) ?? [],
         jobs: {
           counts: async () => (await jobs?.counts()) ?? { queued: 0, running: 0 },
           list: async (limit) => (await jobs?.list({ limit }))?.items ?? [],

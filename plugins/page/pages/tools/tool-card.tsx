@@ -7,7 +7,7 @@ import { Button } from "../../widgets/controls.tsx";
 import { confirmed } from "../../widgets/dialog.tsx";
 import { Grants } from "../../widgets/grants.tsx";
 import { toast } from "../../widgets/toast.tsx";
-import { isIncomplete, setupPath, ToolSetup } from "../../widgets/tool-setup.tsx";
+import { missingIn, setupPath, ToolSetup } from "../../widgets/tool-setup.tsx";
 import { Decision } from "./decision.tsx";
 import { Receipts } from "./receipts.tsx";
 import { iconOf, plainName } from "./tool-names.ts";
@@ -33,6 +33,7 @@ export function ToolCard({ tool, remembered, isOperator, isShown, onChanged }: T
     `${setupPath(name, false)}/setup`,
     isOperator ? findQuietly : nothing,
   );
+  const missing = own ? missingIn(own) : [];
   const loadAll = async () => {
     await Promise.all([load(), loadOwn()]);
   };
@@ -57,12 +58,13 @@ export function ToolCard({ tool, remembered, isOperator, isShown, onChanged }: T
           <code class="soft">{name}</code>
           <span class="tag">{tool.version}</span>
           {tool.switched_off && <span class="tag failed">{words.switchedOff}</span>}
-          {own && isIncomplete(own) && <span class="tag waiting">{words.needsSetup}</span>}
+          {missing.length > 0 && <span class="tag waiting">{words.needs(missing)}</span>}
           {tool.writes && !remembered && <span class="tag">{words.asks}</span>}
         </>
       }
       warning={<SwitchedOff tool={tool} isOperator={isOperator} onEnable={enable} />}
     >
+      {missing.length > 0 && <p class="soft">{words.needsWords}</p>}
       <Grants of={tool.grants} />
       <LimitsLeft tool={name} />
       {origin && (

@@ -235,11 +235,13 @@ test("a token's scope bounds what is chosen and what is found", async () => {
   expect(result).not.toContain("_create_");
 });
 
-test("a tool that is switched off is neither offered nor found", async () => {
-  const off = { at: new Date(0).toISOString(), why: "it crashed" };
+test.each([
+  ["switched off", { switchedOff: { at: new Date(0).toISOString(), why: "it crashed" } }],
+  ["not set up", { needs: { names: ["server"], why: "It needs a server.", isOffered: false } }],
+])("a tool that is %s is neither offered nor found", async (_, state) => {
   const { model, say } = await boot({
     tools: {
-      stripe_create_refund: { switchedOff: off, run: () => ({ status: "ok", output: "" }) },
+      stripe_create_refund: { ...state, run: () => ({ status: "ok", output: "" }) },
     },
   });
   model.script({ calls: [{ name: "tool_search", arguments: { query: "refund", limit: 20 } }] });

@@ -44,7 +44,9 @@ describeInBrowser("the tools page", () => {
     const settingsOf = async () => (await host.catalog.find("notes"))?.choices.settings;
 
     const page = await openSignedIn(gateway, OPERATOR_TOKEN, "tools", { width: 390 });
+    await page.getByText("needs base_url", { exact: true }).waitFor();
     await page.getByText("Details", { exact: true }).first().click();
+    await page.getByText("It does not work until you give that below.").waitFor();
     await page.getByText("Settings, sign-in and secrets (incomplete)").click();
     // The menu of the person has a language, too.
     const field = (name: string) => page.getByRole("main").getByLabel(name);
@@ -78,7 +80,7 @@ describeInBrowser("the tools page", () => {
     await dialog.getByRole("button", { name: "Let it" }).click();
     await expect.poll(settingsOf).toEqual({ base_url: "http://10.0.0.7:8888" });
     await page.getByText("Settings, sign-in and secrets", { exact: true }).waitFor();
-    expect(await page.getByText("setup incomplete").count()).toBe(0);
+    expect(await page.getByText("needs base_url").count()).toBe(0);
 
     // Other words need no agreement.
     await save("language", "de");
