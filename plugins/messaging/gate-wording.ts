@@ -88,7 +88,7 @@ function stepWords({ title, note, values }: PlannedStep, at: number): string {
   const lines = values.map(({ param, value, from, called }) => {
     const name = called === undefined ? "" : ` “${escapeMarkdown(called)}”`;
     const whose = from === undefined ? "" : ` *(${escapeMarkdown(from)})*`;
-    return `- ${escapeMarkdown(param)}${name}${whose}: **${escapeMarkdown(value)}**`;
+    return `- ${escapeMarkdown(param)}${name}${whose}:${value === "" ? "" : ` **${escapeMarkdown(value)}**`}`;
   });
   const why = note === undefined ? "" : `: ${note}`;
   return [`${at + 1}\\. **${escapeMarkdown(visibleLine(title))}**${why}`, ...lines].join("\n");

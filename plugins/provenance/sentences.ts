@@ -111,7 +111,7 @@ export const shownName = (name: string): string => shorten(name.replace(/[“”
 
 /** Whose words a value of a planned step is, where it is not the person's. */
 export function sayFrom(source: Source | undefined): string {
-  return source === undefined ? "not your words" : `from ${nameOf(source)}, not from you`;
+  return source === undefined ? "not your words" : `from ${nameOf(source)}`;
 }
 
 /** At most so many that somebody reads them; the last one says how many more there are. */

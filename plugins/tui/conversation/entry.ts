@@ -141,6 +141,10 @@ export function choicesAt(entry: Asking): readonly Choice[] {
 export const hasMore = (entry: Asking): boolean =>
   entry.type === "gate" && entry.gate.type === "approval" && (entry.gate.doubts ?? []).length > 0;
 
+/** True for a question about several steps. */
+export const isPlan = (entry: Asking): boolean =>
+  entry.type === "gate" && entry.gate.type === "approval" && entry.gate.steps !== undefined;
+
 /** Entries that Enter opens and closes. */
 export function isFoldable(entry: Entry): entry is EntryOf<"tool" | "thought" | "person" | "calls" | "gate"> {
   // An approval that was given or denied is a line or two, with what it was about inside.

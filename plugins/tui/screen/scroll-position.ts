@@ -30,6 +30,8 @@ export function columnOf(entries: readonly RenderedEntry[], width: number) {
     total: Math.max(0, end - 1),
     /** Returns the line on which an entry starts. */
     startOf: (entry: number) => starts.get(entry) ?? 0,
+    /** Returns the line after an entry, without the blank one below it. */
+    endOf: (entry: number) => (starts.get(entry) ?? 0) + textHeight(entries.find(({ id }) => id === entry)),
     positionAt(at: number): ScrollPosition | undefined {
       const found = entries.findLast(({ id }) => (starts.get(id) ?? 0) <= at);
       if (found === undefined) return undefined;
@@ -54,6 +56,8 @@ export function columnOf(entries: readonly RenderedEntry[], width: number) {
     },
   };
 }
+
+const textHeight = (entry?: RenderedEntry) => (entry?.lines.findLastIndex((line) => line !== "") ?? -1) + 1;
 
 // Wrapping moves spaces and repeats what stands before each line.
 const BETWEEN_WORDS = /[\s│▎─┼]/gu;

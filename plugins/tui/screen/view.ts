@@ -2,7 +2,7 @@
 import type { Key } from "ink";
 import { createChangeSignal } from "../conversation/change-signal.ts";
 import type { Conversation } from "../conversation/conversation.ts";
-import { type Asking, choicesAt, type Entry, hasMore, isAsking } from "../conversation/entry.ts";
+import { type Asking, choicesAt, type Entry, hasMore, isAsking, isPlan } from "../conversation/entry.ts";
 import { droppedFiles } from "../files/mentions.ts";
 import { typed } from "../text/lines.ts";
 import { draftOf, EMPTY, erase, insert, move, moveRow } from "./composer.ts";
@@ -129,6 +129,9 @@ export function createView(parts: ViewParts) {
     const chosen = key.return ? choices[entry.choice] : isSeen ? choices[lettered] : undefined;
     if (lettered >= 0 && !chosen) conversation.choose(entry.id, lettered);
     else if (by > 0) conversation.choose(entry.id, (entry.choice + by) % choices.length);
+    // Nobody agrees to steps that they have not had on the screen.
+    else if (chosen?.decision === "once" && isPlan(entry) && viewport.endsBelow(entry.id))
+      viewport.scrollPages(1);
     else if (chosen) {
       focus.toComposer();
       viewport.followEnd();

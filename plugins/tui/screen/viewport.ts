@@ -49,6 +49,8 @@ export function createViewport() {
     followEnd(): void {
       reading = undefined;
     },
+    /** True if the end of an entry is below the screen. */
+    endsBelow: (entry: number) => frame.column.endOf(entry) > top() + frame.height,
     /** Scrolls to an entry that is not on the screen. */
     show(entry: number): void {
       const line = frame.column.startOf(entry);

@@ -20,7 +20,7 @@ const GATE: Extract<Gate, { type: "approval" }> = {
         {
           param: "item_id",
           called: "*Ridge*",
-          from: "from the MCP server market, not from you",
+          from: "from the MCP server market",
           value: "i-207",
         },
       ],
@@ -28,7 +28,10 @@ const GATE: Extract<Gate, { type: "approval" }> = {
     {
       tool: "market_place_order",
       title: "Place order (market)",
-      values: [{ param: "payment_id", value: "pm-3" }],
+      values: [
+        { param: "payment_id", value: "pm-3" },
+        { param: "note", value: "" },
+      ],
     },
   ],
 };
@@ -39,9 +42,10 @@ test("a plan is its steps in words, with the name and the owner of a value befor
   expect(words.split("\n").filter((line) => line !== "")).toEqual([
     "**May these 2 steps be made?**",
     "1\\. **Add to basket (market)**: you did not ask for this, or not again",
-    "- item\\_id “\\*Ridge\\*” *(from the MCP server market, not from you)*: **i-207**",
+    "- item\\_id “\\*Ridge\\*” *(from the MCP server market)*: **i-207**",
     "2\\. **Place order (market)**",
     "- payment\\_id: **pm-3**",
+    "- note:",
   ]);
   expect(choices.map(({ label }) => label)).toEqual(["Allow these steps", "Deny"]);
 });

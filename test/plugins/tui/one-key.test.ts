@@ -1,7 +1,10 @@
 /** What a key does to a question that waits, by the view alone. */
 import type { Key } from "ink";
 import { expect, test } from "vitest";
+import type { Gate } from "../../../kernel/plugin.ts";
+import { createAnswers } from "../../../plugins/tui/conversation/answers.ts";
 import { createConversation } from "../../../plugins/tui/conversation/conversation.ts";
+import { createTranscript } from "../../../plugins/tui/conversation/transcript.ts";
 import { columnOf } from "../../../plugins/tui/screen/scroll-position.ts";
 import { createView } from "../../../plugins/tui/screen/view.ts";
 
@@ -9,10 +12,12 @@ const NO_KEY = {} as Key;
 
 type Opened = ReturnType<typeof createConversation>;
 
-function open(command: (conversation: Opened, text: string) => void = () => {}) {
-  let time = 0;
+function open(
+  command: (conversation: Opened, text: string) => void = () => {},
   // Nothing is sent here: a question of Postern's own is answered by the same keys as a gate.
-  const conversation = createConversation({ watch: () => () => {} } as never);
+  conversation = createConversation({ watch: () => () => {} } as never),
+) {
+  let time = 0;
   const view = createView({
     conversation,
     submit: async (text) => {
@@ -128,5 +133,39 @@ test("a command that answers more than a screen is read from its beginning, and 
     await Promise.resolve();
     expect(framed(height)).toBe(top);
     press("", { pageDown: true });
+  }
+});
+
+const PLAN: Gate = {
+  type: "approval",
+  id: "g",
+  turn: "t",
+  thread: "h",
+  openedAt: "2026-11-19T12:00:00.000Z",
+  call: { id: "c", name: "plan_steps", params: "{}" },
+  grants: [],
+  steps: [],
+};
+
+test("a plan that is longer than the screen is agreed to once its last step was on it, and denied at once", () => {
+  for (const [key, presses, decision] of [
+    ["y", 3, "once"],
+    ["n", 1, "deny"],
+  ] as const) {
+    const sent: object[] = [];
+    const transcript = createTranscript(() => {});
+    transcript.ask(PLAN);
+    const answers = createAnswers(transcript, (answer) => sent.push(answer));
+    const { entries } = transcript;
+    const { view, press, later } = open(undefined, { entries, ...answers } as never);
+    const rows = [...Array.from({ length: 25 }, () => "step"), ""];
+    const column = columnOf([{ id: entries[0]?.id ?? 0, lines: rows }], 80);
+    for (let pressed = 0; pressed < presses; pressed++) {
+      expect(sent).toEqual([]);
+      view.framed({ height: 10, column, composerWidth: 80 });
+      later(500);
+      press(key);
+    }
+    expect(sent).toMatchObject([{ decision }]);
   }
 });
