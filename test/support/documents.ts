@@ -34,7 +34,11 @@ const relations = (...given: readonly (readonly [id: string, type: string, targe
   );
 
 /** An Office document whose main part is this. */
-const office = (part: string, type: string, parts: Readonly<Record<string, string | Uint8Array>>): Buffer =>
+export const office = (
+  part: string,
+  type: string,
+  parts: Readonly<Record<string, string | Uint8Array>>,
+): Buffer =>
   packed({
     "[Content_Types].xml": xml("Types", `<Override PartName="/${part}" ContentType="${type}"/>`),
     "_rels/.rels": relations(["rId1", "officeDocument", part]),
@@ -100,7 +104,7 @@ export const pptx = (...slides: readonly string[]): Buffer =>
     ...Object.fromEntries(slides.map((slide, at) => [`ppt/slides/${at}.xml`, xml("p:sld", slide)])),
   });
 
-const openDocument = (kind: string, body: string, manifest = ""): Buffer =>
+export const openDocument = (kind: string, body: string, manifest = ""): Buffer =>
   packed(
     {
       mimetype: `application/vnd.oasis.opendocument.${kind}`,

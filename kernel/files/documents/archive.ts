@@ -1,5 +1,4 @@
 /** The parts of a ZIP archive, unpacked piece by piece: what it says of its sizes is not believed. */
-import { Readable } from "node:stream";
 import { createInflateRaw } from "node:zlib";
 import { Unreadable } from "./passages.ts";
 
@@ -17,7 +16,7 @@ interface Entry {
 }
 
 /** Far more than the largest documents of people: a million cells take about 60 MB. */
-const MAX_UNPACKED_BYTES = 512 * 2 ** 20;
+const MAX_UNPACKED_BYTES = 256 * 2 ** 20;
 const MAX_ENTRIES = 65_536;
 const END_BYTES = 22;
 const MAX_COMMENT_BYTES = 65_535;
@@ -81,13 +80,13 @@ async function* unpack(data: Buffer, { isLocked, method, bytes, at }: Entry): As
   if (at + LOCAL_BYTES > data.length || data.readUInt32LE(at) !== LOCAL) throw new Unreadable("broken");
   const from = at + LOCAL_BYTES + data.readUInt16LE(at + 26) + data.readUInt16LE(at + 28);
   const packed = data.subarray(from, bytes === ELSEWHERE ? undefined : from + bytes);
-  if (method !== STORED && method !== DEFLATED) throw new Unreadable("broken");
-  const pieces = Readable.from(slicesOf(packed));
-  yield* method === STORED ? pieces : pieces.compose(createInflateRaw({ chunkSize: CHUNK_BYTES }));
-}
-
-function* slicesOf(data: Buffer): Generator<Buffer> {
-  for (let at = 0; at < data.length; at += CHUNK_BYTES) yield data.subarray(at, at + CHUNK_BYTES);
+  if (method === STORED) yield packed;
+  else if (method !== DEFLATED) throw new Unreadable("broken");
+  else {
+    const inflater = createInflateRaw({ chunkSize: CHUNK_BYTES });
+    inflater.end(packed);
+    yield* inflater;
+  }
 }
 
 const MARKED: readonly (readonly [encoding: string, first: number, second: number])[] = [

@@ -12,6 +12,8 @@ interface Row {
 }
 
 const MAX_LEVEL = 6;
+/** It comes with each passage below it. */
+const MAX_HEADING_LENGTH = 300;
 const MAX_PASSAGE_LENGTH = 8000;
 const MAX_PARAGRAPH_LENGTH = 2 ** 20;
 
@@ -64,7 +66,7 @@ export function createFlow(passages: Passages, start: Place = {}) {
       }
       line = "";
       flush();
-      place = { ...place, heading: text };
+      place = { ...place, heading: text.slice(0, MAX_HEADING_LENGTH).toWellFormed() };
       add(`${"#".repeat(Math.min(Math.max(level, 1), MAX_LEVEL))} ${text}`, "paragraph");
     },
     openRow(): void {

@@ -3,6 +3,7 @@ import { createFlow } from "./flow.ts";
 import { readHtml } from "./html.ts";
 import type { Passages } from "./passages.ts";
 
+const MAX_SUBJECT_LENGTH = 300;
 const MAX_FILES = 100;
 const MAX_HEADER_BYTES = 128 * 2 ** 10;
 const MAX_PARTS = 200;
@@ -15,7 +16,17 @@ export async function readMail(data: Buffer, passages: Passages): Promise<void> 
     // Of the splitter below it, which has no types here.
     ...{ maxHeadSize: MAX_HEADER_BYTES, maxChildNodes: MAX_PARTS },
   };
-  const { from, to, cc, date, subject = "", text, html, attachments } = await simpleParser(data, options);
+  const {
+    from,
+    to,
+    cc,
+    date,
+    subject: said = "",
+    text,
+    html,
+    attachments,
+  } = await simpleParser(data, options);
+  const subject = said.slice(0, MAX_SUBJECT_LENGTH).toWellFormed();
   const flow = createFlow(passages, { heading: subject });
   const line = (name: string, value: string | undefined) => (value ? [`${name}: ${value}`] : []);
   const everybody = (given: typeof to) =>

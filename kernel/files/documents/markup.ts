@@ -32,7 +32,8 @@ export function createParser({ open, text, close }: Tags, isHtml = false): Parse
       },
       ontext: (piece) => text?.(piece),
       onclosetag(name) {
-        close?.(bare(name), depth--);
+        close?.(bare(name), depth);
+        depth--;
       },
     },
     { xmlMode: !isHtml, recognizeSelfClosing: true },

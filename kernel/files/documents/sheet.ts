@@ -3,6 +3,8 @@ import type { Passages } from "./passages.ts";
 
 export type Sheet = ReturnType<typeof createSheet>;
 
+/** Excel allows 31 characters. */
+const MAX_NAME_LENGTH = 100;
 const MAX_ROWS = 1_048_576;
 const MAX_COLUMNS = 16_384;
 const ROWS_PER_PASSAGE = 40;
@@ -12,7 +14,8 @@ const MAX_GAP = 20;
 const LETTERS = 26;
 
 /** `row` and `column`: from 1. */
-export function createSheet(passages: Passages, name: string) {
+export function createSheet(passages: Passages, title: string) {
+  const name = title.slice(0, MAX_NAME_LENGTH).toWellFormed();
   const quoted = /^[\p{L}_][\p{L}\p{N}_.]*$/u.test(name) ? name : `'${name.replaceAll("'", "''")}'`;
   let lines: string[] = [];
   let length = 0;
