@@ -97,10 +97,14 @@ describe("settings", () => {
       "It would reach 127.0.0.1:9, which only you can allow: 127.0.0.1 is a loopback",
     );
     expect((await install("--set", "nonsense")).stderr).toContain("Write it as name=value.");
-    expect((await install()).stdout).toContain("It needs the setting `base_url`: postern tool setup finder");
-    expect((await tool("run", "finder", "{}")).stderr).toContain(
-      "finder needs the setting `base_url` (The server).",
-    );
+    const why =
+      "finder needs the setting `base_url`. Give what is missing on the page, or with: postern tool setup finder";
+    expect((await install()).stdout).toContain(why);
+    expect((await tool("run", "finder", "{}")).stderr).toContain(why);
+    const listed = JSON.parse((await tool("list", "--json")).stdout).tools;
+    expect(listed).toMatchObject([{ name: "finder", needs: { names: ["base_url"], why } }]);
+    expect((await tool("list")).stdout).toMatch(/finder +needs setup +finder needs the setting/);
+    expect((await tool("info", "finder")).stdout).toContain(why);
 
     const one = await tool("setup", "finder", "--set", "base_url=https://one.example", "--yes");
     expect(one.stdout).toContain("finder has base_url.");
