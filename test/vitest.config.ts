@@ -1,5 +1,5 @@
 /** Three tiers, by name: quick, `npm test` (system), and `npm run test:all` (extended, and again on PostgreSQL). */
-import { globSync, readFileSync, statfsSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { ROOT } from "./support/clone.ts";
@@ -7,6 +7,7 @@ import { findBinaries } from "./support/processes/postgres/server.ts";
 import Contained from "./support/run/contained.ts";
 import LeftOut from "./support/run/left-out.ts";
 import LongestFirst from "./support/run/longest-first.ts";
+import { MEMORY } from "./support/run/memory-folder.ts";
 import { CACHE } from "./support/tools/alone.ts";
 
 /** `--sequence.seed=<number>` changes what properties are tried with, as `npm run test:steady` does for every run. */
@@ -30,19 +31,6 @@ function serviceTests(): readonly string[] {
   });
   // Their tools' processes do not open the store.
   return [...found, "test/host/own-setup.extended.test.ts"];
-}
-
-/** Each commit to a store waits for the disk: where there is room, the stores of services in the tests' own process are in memory. */
-const MEMORY = "/dev/shm";
-const env = hasRoom(MEMORY) ? { TMPDIR: MEMORY } : {};
-
-function hasRoom(folder: string): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize > 2 ** 30;
-  } catch {
-    return false;
-  }
 }
 
 const globalSetup = ["test/support/run/postgres.ts"];
@@ -79,7 +67,7 @@ export default defineConfig({
           name: "quick",
           include: ["test/**/*.test.ts"],
           exclude: [SYSTEM, EXTENDED],
-          env,
+          env: { TMPDIR: MEMORY },
           testTimeout: 120_000,
           sequence: { groupOrder: 1 },
         },
@@ -104,7 +92,7 @@ export default defineConfig({
           name: "postgres",
           sequence: { groupOrder: 3 },
           include: findBinaries() === undefined ? [] : [...serviceTests()],
-          env,
+          env: { TMPDIR: MEMORY },
           provide: { storeEngine: "postgres" as const },
           globalSetup,
         },

@@ -5,7 +5,7 @@ import { readPostgresUrl } from "../../../plugins/store/config/postgres-url.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
 import { openPostgresStore } from "../../../plugins/store/postgres/store.ts";
 import { openStore } from "../../../plugins/store/sqlite/store.ts";
-import { temporaryFolder } from "../home.ts";
+import { temporaryHome } from "../home.ts";
 import { afterThisTest, type Later } from "../undo.ts";
 import { describePostgres, freshDatabase } from "./postgres/database.ts";
 
@@ -26,7 +26,7 @@ export function describeEngines(
 ): void {
   describe(`${title}, on SQLite`, () => {
     tests("sqlite", async (later = afterThisTest) => {
-      const file = join(temporaryFolder(later), "store.sqlite");
+      const file = join(temporaryHome(later), "store.sqlite");
       const open = async () => openStore(file, { secretsKey: async () => SECRETS_KEY });
       return { url: `sqlite://${file}`, open: () => closing(open(), later) };
     });

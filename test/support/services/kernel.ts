@@ -5,7 +5,7 @@ import { createLog } from "../../../kernel/log/log.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { AnyPlugin } from "../../../kernel/plugin.ts";
 import { Settings, type Variables } from "../../../kernel/settings/env.ts";
-import { temporaryFolder } from "../home.ts";
+import { temporaryHome } from "../home.ts";
 import type {} from "../run/postgres.ts";
 import { afterThisTest, type Later } from "../undo.ts";
 import { withTables } from "./migrated-store.ts";
@@ -24,7 +24,7 @@ export async function bootKernel(
 ): Promise<BootedKernel> {
   const logged: string[] = [];
   const mask = createMask();
-  const home = options.home ?? temporaryFolder(later);
+  const home = options.home ?? temporaryHome(later);
   const log = createLog("debug", mask, { pretty: false, write: (line) => void logged.push(line) });
   const isPostgres = inject("storeEngine") === "postgres";
   const stored = isPostgres ? await databaseOf(home, later) : {};

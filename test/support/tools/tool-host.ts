@@ -14,7 +14,7 @@ import { createLog } from "../../../kernel/log/log.ts";
 import type { Mask } from "../../../kernel/mask/mask.ts";
 import { createMask } from "../../../kernel/mask/mask.ts";
 import type { OpenStore } from "../../../plugins/store/engine/open-store.ts";
-import { temporaryFolder } from "../home.ts";
+import { temporaryHome } from "../home.ts";
 import { afterThisTest, type Later } from "../undo.ts";
 import { copyCode, fixture, fixtureWith } from "./components.ts";
 import { openHomeStore } from "./home-store.ts";
@@ -26,7 +26,7 @@ export interface ToolHostConfig extends Partial<ServiceHostConfig> {
 
 export async function toolHost(
   { later = afterThisTest, workspace, ...config }: ToolHostConfig = {},
-  home = temporaryFolder(later),
+  home = temporaryHome(later),
   store: OpenStore = openHomeStore(home),
   level: LogLevel = "warn",
 ): Promise<ServiceHost & { readonly home: string; readonly logged: readonly string[]; readonly mask: Mask }> {
