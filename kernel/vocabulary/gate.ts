@@ -84,6 +84,13 @@ export const PlannedStep = Type.Object(
         from: Type.Optional(
           Type.String({ description: "Whose it is, in words, if it is not the person's: `not your words`" }),
         ),
+        why: Type.Optional(
+          Type.Enum(["source", "unsaid", "earlier", "later"], {
+            description:
+              "The same in parts, for other languages: somebody else said it; nobody did; an earlier step gives it; it is asked about by itself when the call is made",
+          }),
+        ),
+        source: DoubtReason.properties.source,
       }),
     ),
   },

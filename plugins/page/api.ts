@@ -882,7 +882,19 @@ export type PlannedStep = {
   readonly tool: string;
   readonly title: string;
   readonly note?: string;
-  readonly values: readonly { readonly param: string; readonly value: string; readonly called?: string; readonly from?: string }[];
+  readonly values: readonly ({
+    readonly param: string;
+    readonly value: string;
+    readonly called?: string;
+    readonly from?: string;
+    readonly why?: "source" | "unsaid" | "earlier" | "later";
+    readonly source?: {
+      readonly kind: "tool" | "server" | "caller" | "outside" | "file" | "memory" | "page" | "skill" | "model";
+      readonly name: string;
+      readonly place?: string;
+      readonly tool?: string;
+    };
+  })[];
 };
 export type Question = {
   readonly key: string;

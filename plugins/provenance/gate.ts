@@ -16,6 +16,7 @@ import { createLeakBudget, type LeakBudget } from "./call/leak-budget.ts";
 import { leavesOf } from "./call/param-values.ts";
 import {
   isCovered,
+  isGivenBefore,
   leavesOfStep,
   nameIn,
   PLAN_TOOL,
@@ -42,15 +43,18 @@ import {
   MAX_DOUBTS,
 } from "./ruling.ts";
 import {
+  ASKED_LATER,
   bound,
   describe,
   describeFlow,
   type Found,
+  GIVEN_BY_STEP,
   refusalOf,
-  sayFrom,
   shortOrigin,
   shownName,
+  tellWhose,
   titleOf,
+  type Whose as WhoseValue,
   withoutValue,
 } from "./sentences.ts";
 import type { ProvenanceSettings } from "./settings.ts";
@@ -312,7 +316,7 @@ export function createTurnGate(
     if (sources.heard.length === 0 || settings.mode === "deny") return CLEAR;
     const words = hearOnce(sources.said, sources.known);
     const judged = await Promise.all(
-      steps.map(async (step) => {
+      steps.map(async (step, at) => {
         const tool = installed.get(step.tool) as ToolInfo;
         const call = { id: "", name: step.tool, params: JSON.stringify(step.params) };
         const isKnown = await destinations.covers(user, step.tool);
@@ -321,7 +325,10 @@ export function createTurnGate(
           ({ rule, value }) => rule !== "destination" || !isKnown(String(value)),
         );
         const isUnasked = [...doubts, ...judgeAction(called, words)].some(({ name }) => name === "");
-        return { isAsked: doubts.length > 0, step: tellStep(step, tool, doubts, isUnasked, sources.heard) };
+        return {
+          isAsked: doubts.length > 0,
+          step: tellStep(step, at, tool, doubts, isUnasked, sources.heard),
+        };
       }),
     );
     if (!judged.some(({ isAsked }) => isAsked)) return CLEAR;
@@ -334,6 +341,7 @@ export function createTurnGate(
 
   function tellStep(
     step: Step,
+    at: number,
     tool: ToolInfo,
     doubts: readonly Judged[],
     isUnasked: boolean,
@@ -347,16 +355,19 @@ export function createTurnGate(
     const values = leavesOfStep(tool, step).map((leaf) => {
       const { name, value } = leaf;
       const param = text(visibleLine(name));
-      if (!isCovered(leaf)) return { param, value: "", from: "asked about by itself, when the call is made" };
+      if (!isCovered(leaf)) return { param, value: "", ...ASKED_LATER };
       const doubt = doubts.find((one) => one.name === name && one.value === value);
       const source = doubt && heard.find((one) => one === doubt.source);
-      const from = doubt || isCut ? sayFrom(source && narrow(source, String(value))) : undefined;
+      const isDoubted = doubt !== undefined || isCut;
+      const whose = isGivenBefore(leaf, at)
+        ? GIVEN_BY_STEP
+        : tellWhose(source && narrow(source, String(value)));
       const called = nameIn(leaf, owned);
       return {
         param,
         ...(called !== undefined && { called: text(shownName(called)) }),
         value: text(sayReferences(visibleLine(String(value)))),
-        ...(from !== undefined && { from: text(from) }),
+        ...(isDoubted && hideWhose(whose, mask)),
       };
     });
     return {
@@ -530,6 +541,12 @@ function hide<Told extends Shown>(told: Told, mask: Mask) {
     ...(reason && { reason: { ...reason, source: from && hideNames(from, mask) } }),
   };
 }
+
+const hideWhose = ({ from, why, source }: WhoseValue, mask: Mask): WhoseValue => ({
+  from: redact(mask, from),
+  why,
+  ...(source && { source: hideNames(source, mask) }),
+});
 
 function hideNames(
   { kind, name, place, tool }: NonNullable<NonNullable<Doubt["reason"]>["source"]>,

@@ -2,7 +2,7 @@
 
 import { MAX_DOUBTS } from "../../kernel/kit/display.ts";
 import { visibleLine } from "../../kernel/kit/text.ts";
-import type { Doubt, DoubtReason, Origin } from "../../kernel/kit/turns.ts";
+import type { Doubt, DoubtReason, Origin, PlannedStep } from "../../kernel/kit/turns.ts";
 import { capitalise, sayName, wordsOfName } from "../../kernel/kit/words.ts";
 import type { ToolInfo } from "../../kernel/plugin.ts";
 import { isAddress } from "./call/param-roles.ts";
@@ -109,9 +109,19 @@ export function shownValue(value: string): string {
 /** A stranger's name for a thing: nothing in it ends the quotation that it is shown in. */
 export const shownName = (name: string): string => shorten(name.replace(/[“”„"()]/g, "'"), MAX_CALLED_LENGTH);
 
+/** Whose a value of a planned step is: in words, and in parts. */
+export interface Whose extends Pick<PlannedStep["values"][number], "why" | "source"> {
+  readonly from: string;
+}
+
+/** What a person is told about the values of a planned step that have no stranger behind them. */
+export const GIVEN_BY_STEP: Whose = { from: "filled in by an earlier step", why: "earlier" };
+export const ASKED_LATER: Whose = { from: "asked about by itself, when the call is made", why: "later" };
+
 /** Whose words a value of a planned step is, where it is not the person's. */
-export function sayFrom(source: Source | undefined): string {
-  return source === undefined ? "not your words" : `from ${nameOf(source)}`;
+export function tellWhose(source: Source | undefined): Whose {
+  if (source === undefined) return { from: "not your words", why: "unsaid" };
+  return { from: `from ${nameOf(source)}`, why: "source", source: namesOf(source) };
 }
 
 /** At most so many that somebody reads them; the last one says how many more there are. */

@@ -263,6 +263,7 @@ const PLAN = plan(
   ["verify_payment", { payment_id: "{{2.payment_id}}" }],
   ["share_booking", { booking_id: "{{1.booking_id}}", emails: ["ben@home.test", "zoe@other.test"] }],
 );
+const FILLED_IN = { from: "filled in by an earlier step", why: "earlier" };
 const SHARE_BOTH: Call = [
   "share_booking",
   { booking_id: "B-500", emails: ["ben@home.test", "zoe@other.test"] },
@@ -284,13 +285,20 @@ attack("K", "One yes to a plan allows its steps, shown with whose each value is"
   const [reserve, pay, , share] = (gate?.type === "approval" && gate.steps) || [];
   expect(reserve).toMatchObject({ tool: "reserve_room", title: "Reserve room" });
   expect(reserve?.values).toEqual([
-    { param: "room_id", value: "r-11", called: "Garden", from: expect.stringContaining("search_rooms") },
+    {
+      ...{
+        param: "room_id",
+        value: "r-11",
+        called: "Garden",
+        from: expect.stringContaining("search_rooms"),
+        why: "source",
+      },
+      source: { kind: "tool", name: "search_rooms" },
+    },
   ]);
-  expect(pay?.values).toEqual([
-    { param: "booking_id", value: "⟨booking_id of step 1⟩", from: "not your words" },
-  ]);
+  expect(pay?.values).toEqual([{ param: "booking_id", value: "⟨booking_id of step 1⟩", ...FILLED_IN }]);
   expect(share?.values.map(({ value, from }) => [value, from])).toEqual([
-    ["⟨booking_id of step 1⟩", "not your words"],
+    ["⟨booking_id of step 1⟩", FILLED_IN.from],
     ["ben@home.test", undefined],
     ["zoe@other.test", "not your words"],
   ]);

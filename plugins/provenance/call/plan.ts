@@ -15,6 +15,7 @@ const MAX_STEPS = 20;
 /** A longer value is asked about by itself: nobody would read it among the others. */
 const MAX_SHOWN = 1000;
 const REFERENCE = /\{\{(\d{1,2})\.([A-Za-z_]\w{0,63})\}\}/g;
+const WHOLE_REFERENCE = new RegExp(`^${REFERENCE.source}$`);
 /** An id or number as a tool answers it. */
 const TOKEN = /^[\p{L}\p{N}](?:[\p{L}\p{N}_.-]{0,62}[\p{L}\p{N}])?$/u;
 
@@ -66,6 +67,12 @@ const refersTo = (leaf: Leaf): boolean => textOf(leaf).search(REFERENCE) !== -1;
 export function isCovered(leaf: Leaf): boolean {
   if (leaf.isRest || textOf(leaf).length > MAX_SHOWN) return false;
   return !refersTo(leaf) || (leaf.role !== "destination" && !leaf.leadsOut);
+}
+
+/** True for a value that is nothing but what a step before this one answers. */
+export function isGivenBefore({ value }: Leaf, at: number): boolean {
+  const [, step] = WHOLE_REFERENCE.exec(String(value)) ?? [];
+  return step !== undefined && Number(step) >= 1 && Number(step) <= at;
 }
 
 /** The value as a person reads it, with what is filled in later named by its source. */

@@ -15,13 +15,16 @@ export function Answered({ turn: { held, answered } }: { turn: TurnView }) {
   const name = visibleLine(held.call.name);
   const icon = answered === "deny" ? ShieldX : held.type === "approval" ? ShieldCheck : KeyRound;
   const said = held.type === "approval" ? text.chat.answered : text.chat.signedIn;
-  const words = new Map(Object.entries(said)).get(answered)?.(name) ?? answered;
+  const steps = held.type === "approval" ? held.steps : undefined;
+  const words = steps
+    ? new Map(Object.entries(text.chat.answeredSteps)).get(answered)?.(steps.length)
+    : new Map(Object.entries(said)).get(answered)?.(name);
   return (
     <details class={`call answered ${answered}`}>
       <summary>
         <Icon of={icon} />
         <span class="what" dir="auto">
-          {words}
+          {words ?? answered}
         </span>
         <Icon of={ChevronRight} />
       </summary>

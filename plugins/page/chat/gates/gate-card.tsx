@@ -99,6 +99,7 @@ function ApprovalCard({ gate, onDecide }: ApprovalCardProps) {
       {doubts.length === 0 && (
         <p class="lead">{steps ? gates.maySteps(steps.length) : gates.mayRun(visibleLine(call.name))}</p>
       )}
+      {steps && <p class="gate-note">{gates.stepsNote}</p>}
       <Path gate={gate} />
       <Asked gate={gate} />
       {/* If a stranger's words are the reason for the question, no answer is highlighted. */}
@@ -152,25 +153,52 @@ export function Asked({ gate }: { gate: Extract<Gate, { type: "approval" | "auth
   );
 }
 
+type Value = NonNullable<ApprovalCardProps["gate"]["steps"]>[number]["values"][number];
+
 /** Who else said a value stands before it, so that no value can deny it. */
 function Steps({ of: steps }: { of: NonNullable<ApprovalCardProps["gate"]["steps"]> }) {
   return (
-    <ol class="several">
-      {Object.entries(steps).map(([at, { tool, note, values }]) => (
+    <ol class="steps">
+      {Object.entries(steps).map(([at, { title, tool, note, values }]) => (
         <li key={at}>
-          <b>{visibleLine(tool)}</b>
-          {note !== undefined && <span class="soft"> {note}</span>}
-          <ul class="doubts">
-            {Object.entries(values).map(([nr, { param, value, from }]) => (
-              <li key={nr}>
-                {param}
-                {from !== undefined && <mark> ({from})</mark>}: <bdi>{value}</bdi>
-              </li>
+          <b>{visibleLine(title)}</b> <code class="soft">{visibleLine(tool)}</code>
+          {note !== undefined && <p class="whose">{text.chat.gates.unaskedStep}</p>}
+          <dl>
+            {Object.entries(values).map(([nr, value]) => (
+              <PlannedValue key={nr} {...value} />
             ))}
-          </ul>
+          </dl>
         </li>
       ))}
     </ol>
+  );
+}
+
+/** A reference as the service writes it. */
+const REFERENCE = /^⟨(\w+) of step (\d+)⟩$/;
+
+function PlannedValue(given: Value) {
+  const { param, value, why, called } = given;
+  const whose = text.chat.whose(given);
+  const isOurs = why === "earlier" || why === "later";
+  const [, field, step] = (why === "earlier" && REFERENCE.exec(value)) || [];
+  const shown = <bdi>{field && step ? text.chat.gates.fromStep(field, step) : value}</bdi>;
+  return (
+    <div>
+      <dt>
+        {param}
+        {whose !== undefined && <span class={isOurs ? "soft" : "whose"}>{whose}</span>}
+      </dt>
+      <dd>
+        {whose === undefined || isOurs ? shown : <mark>{shown}</mark>}
+        {called !== undefined && (
+          <span class="soft">
+            {" "}
+            “<bdi>{called}</bdi>”
+          </span>
+        )}
+      </dd>
+    </div>
   );
 }
 

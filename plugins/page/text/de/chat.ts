@@ -1,10 +1,11 @@
 import type { Catalogue } from "../catalogue.ts";
 import { plural } from "../language.ts";
-import { doubtWords } from "./doubts.ts";
+import { doubtWords, whoseWords } from "./doubts.ts";
 
 export const chat: Catalogue["chat"] = {
   newChat: "Neuer Chat",
   doubt: doubtWords,
+  whose: whoseWords,
   conversation: "Unterhaltung",
   showEarlier: "Frühere zeigen",
   latest: "Neueste",
@@ -204,7 +205,10 @@ export const chat: Catalogue["chat"] = {
   gates: {
     approval: "Freigabe",
     mayRun: (tool) => `Darf ${tool} laufen?`,
-    maySteps: (count) => plural(count, { other: "Dürfen diese # Schritte gemacht werden?" }),
+    maySteps: (count) => plural(count, { other: "Diese # Schritte erlauben?" }),
+    stepsNote: "Eine Antwort für alle, nur dieses Mal. Was markiert ist, stammt nicht von dir.",
+    unaskedStep: "Darum hast du nicht gebeten, oder nicht noch einmal.",
+    fromStep: (field, step) => `${field} aus Schritt ${step}`,
     allowSteps: "Diese Schritte erlauben",
     askedBy: (path) => `Gefragt von einer delegierten Aufgabe: ${path}`,
     whatItMayDo: (tool) => `Was ${tool} darf`,
@@ -232,6 +236,10 @@ export const chat: Catalogue["chat"] = {
     always: (tool) => `Du erlaubst ${tool} immer`,
     destination: (tool) => `Du hast ${tool} erlaubt, und das Ziel ab jetzt`,
     deny: (tool) => `Du hast ${tool} abgelehnt`,
+  },
+  answeredSteps: {
+    once: (count) => plural(count, { other: "Du hast diese # Schritte erlaubt" }),
+    deny: (count) => plural(count, { other: "Du hast diese # Schritte abgelehnt" }),
   },
   signedIn: {
     done: (tool) => `Du hast ${tool} angemeldet`,

@@ -1,5 +1,5 @@
 /** Why a call is asked about, worded from the parts that the service sends. */
-import type { Doubt, DoubtReason } from "../../api.ts";
+import type { Doubt, DoubtReason, PlannedStep } from "../../api.ts";
 
 type Words = Pick<Doubt, "sentence" | "headline" | "source">;
 
@@ -44,6 +44,22 @@ function whyOf({ why, noun = "text", count = 0 }: DoubtReason, part: string, sou
       return `${named} stammt nicht von dir, sondern aus anderer Quelle: ${source}`;
     default:
       return `${named} stammt nicht von dir${source && `; zuletzt wurde gelesen: ${source}`}`;
+  }
+}
+
+/** Whose a value of a planned step is; as the service words it where it was stored without parts. */
+export function whoseWords({ from, why, source }: PlannedStep["values"][number]): string | undefined {
+  switch (why) {
+    case "source":
+      return source ? `nicht von dir, sondern: ${nameOf(source)}` : from;
+    case "unsaid":
+      return "nicht von dir";
+    case "earlier":
+      return "wird von einem früheren Schritt ausgefüllt";
+    case "later":
+      return "danach wird einzeln gefragt, wenn es so weit ist";
+    default:
+      return from;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentChild } from "preact";
 import { DEEDS, type Deed, type DeedWords } from "../../../../kernel/kit/display.ts";
-import type { Doubt } from "../../api.ts";
+import type { Doubt, PlannedStep } from "../../api.ts";
 import { plural } from "../language.ts";
 
 /** The texts of `chat`. */
@@ -8,6 +8,8 @@ export const chat = {
   newChat: "New chat",
   /** Why a call is asked about. The service words it in English. */
   doubt: (doubt: Doubt): Pick<Doubt, "sentence" | "headline" | "source"> => doubt,
+  /** Whose a value of a planned step is. The service words it in English. */
+  whose: ({ from }: PlannedStep["values"][number]): string | undefined => from,
   conversation: "Conversation",
   showEarlier: "Show earlier",
   latest: "Latest",
@@ -129,7 +131,10 @@ export const chat = {
   gates: {
     approval: "Approval",
     mayRun: (tool: string) => `May ${tool} run?`,
-    maySteps: (count: number) => plural(count, { other: "May these # steps be made?" }),
+    maySteps: (count: number) => plural(count, { other: "Allow these # steps?" }),
+    stepsNote: "One answer for all of them, once. What is marked does not come from you.",
+    unaskedStep: "You did not ask for this, or not again.",
+    fromStep: (field: string, step: string) => `${field} from step ${step}`,
     allowSteps: "Allow these steps",
     askedBy: (path: string) => `Asked by a delegated task: ${path}`,
     whatItMayDo: (tool: string) => `What ${tool} may do`,
@@ -162,6 +167,10 @@ export const chat = {
     always: (tool: string) => `You always allow ${tool}`,
     destination: (tool: string) => `You allowed ${tool}, and its destination from now on`,
     deny: (tool: string) => `You denied ${tool}`,
+  },
+  answeredSteps: {
+    once: (count: number) => plural(count, { other: "You allowed these # steps" }),
+    deny: (count: number) => plural(count, { other: "You denied these # steps" }),
   },
   signedIn: {
     done: (tool: string) => `You signed in to ${tool}`,
