@@ -34,24 +34,21 @@ export function explain(error: unknown, { provider, name }: ModelName, format?: 
     return fault("model_limited", `${who} is rate limited${until}: ${words}`, wait);
   }
   if (statusCode !== undefined && statusCode >= 500)
-    return fault("model_error", `${who} returned ${statusCode}: ${words}`, retryAfter(responseHeaders));
+    return fault("model_error", `${who} reported an error: ${words}`, retryAfter(responseHeaders));
   if (statusCode === 401 || statusCode === 403)
-    return fault(
-      "model_unauthorized",
-      `${who} rejected the API key (${statusCode}): ${words}. Check the API key.`,
-    );
+    return fault("model_unauthorized", `${who} rejected the API key: ${words}. Check the API key.`);
   if (format !== undefined && FORMAT.test(refusalText(error)))
-    return fault(FORMAT_REFUSED, `${who} refused the format of the answer (${statusCode}): ${words}`);
+    return fault(FORMAT_REFUSED, `${who} refused the format of the answer: ${words}`);
   if (LENGTH.test(refusalText(error)))
     return fault(TOO_LONG, `The conversation is too long for ${name} (${provider}): ${words}`);
   if (statusCode === 404)
     return fault(
       "model_refused",
-      `${who} was not found (404): ${words.replace(/\.$/, "")}. Choose another model, or check its name and its server's URL.`,
+      `${who} was not found: ${words.replace(/\.$/, "")}. Choose another model, or check its name and its server's URL.`,
     );
   // Redirects included: none is followed, and another try would meet the same.
   if (statusCode !== undefined && statusCode >= 300)
-    return fault("model_refused", `${who} refused the request (${statusCode}): ${words}`);
+    return fault("model_refused", `${who} refused the request: ${words}`);
   // The package did not even send it.
   if (error instanceof Error && /^AI_(?:Unsupported|InvalidPrompt|InvalidArgument)/.test(error.name))
     return fault("model_refused", `${who} does not take this: ${words}`);

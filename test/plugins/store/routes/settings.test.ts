@@ -109,7 +109,7 @@ test("a test of the model is one real request, told in words, with values that a
   model.script({ status: 401, error: { message: "the key the-key-of-the-server is wrong" } });
   const unauthorized = (await tryOut(here)).body;
   expect(unauthorized).toMatchObject({ ok: false, code: "model_unauthorized" });
-  expect(unauthorized.message).toContain("rejected the API key (401)");
+  expect(unauthorized.message).toContain("rejected the API key:");
   expect(unauthorized.message).not.toContain("the-key-of-the-server");
   model.script({ status: 404, error: { message: "no such model" } });
   expect((await tryOut({ ...here, MODEL_NAME: "nosuch" })).body.message).toMatch(

@@ -133,7 +133,7 @@ test.each([
   await expect(ask(url)).rejects.toMatchObject({
     code: "model_refused",
     message:
-      "The model m (openai-compatible) was not found (404): no such model. Choose another model, or check its name and its server's URL.",
+      "The model m (openai-compatible) was not found: no such model. Choose another model, or check its name and its server's URL.",
   });
 });
 
@@ -145,7 +145,7 @@ test("a refusal without words, or with a page of them, stays short", async () =>
     });
   await expect(ask(await refusing(""))).rejects.toMatchObject({
     code: "model_error",
-    message: "The model m (openai-compatible) returned 503: HTTP 503",
+    message: "The model m (openai-compatible) reported an error: HTTP 503",
     retryAfterSecs: 7,
   });
   const error = await ask(await refusing("<html>".padEnd(200_000, "x"))).catch((thrown: Error) => thrown);
