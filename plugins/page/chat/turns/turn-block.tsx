@@ -242,6 +242,8 @@ function Meta({ turn, root, isContinued }: Pick<TurnBlockProps, "turn" | "root" 
   if (isContinued && written === "" && !beside) return null;
   return (
     <p class="meta">
+      {turn.status === "cancelled" && <span>{text.chat.turn.stopped}</span>}
+      {turn.channel !== "gateway" && <span>{text.chat.turn.by(turn.channel)}</span>}
       {beside && <Stepper what={text.chat.turn.theAnswer} {...stepsOf(beside, turn.id).answers} />}
       {written !== "" && <CopyButton text={written} what={text.chat.turn.theAnswer} />}
       {root && !isContinued && !turn.error && turn.status !== "waiting" && (
@@ -252,10 +254,8 @@ function Meta({ turn, root, isContinued }: Pick<TurnBlockProps, "turn" | "root" 
           onClick={() => retry(root)}
         />
       )}
-      {turn.status === "cancelled" && <span>{text.chat.turn.stopped}</span>}
-      {turn.channel !== "gateway" && <span>{text.chat.turn.by(turn.channel)}</span>}
-      {turn.model && <span>{turn.model.name}</span>}
-      {cost && <span>{cost}</span>}
+      {turn.model && <span class="figure">{turn.model.name}</span>}
+      {cost && <span class="figure">{cost}</span>}
     </p>
   );
 }
