@@ -28,7 +28,7 @@ export function ModelPicker() {
     void loadModels();
     showModal({
       title: words.model,
-      words: words.prices,
+      words: models?.some(({ price }) => price) ? words.prices : undefined,
       class: "palette models",
       content: (end) => <Models configured={status.model.name} onEnd={end} />,
     });

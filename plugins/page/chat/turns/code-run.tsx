@@ -111,7 +111,6 @@ function Chart({ path, title }: { path: string; title: string }) {
       <a href={filesLink(path)}>
         <img src={source} alt={words} onError={() => setGone(true)} />
       </a>
-      {title !== "" && <figcaption dir="auto">{words}</figcaption>}
     </figure>
   );
 }

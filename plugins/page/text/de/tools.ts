@@ -15,6 +15,7 @@ export const tools: Catalogue["tools"] = {
     github: "GitHub",
     gitlab: "GitLab",
     "github-issues": "GitHub-Issues",
+    mongodb: "MongoDB",
     "read-page": "Webseiten lesen",
     "run-code": "Code",
     weather: "Wetter",

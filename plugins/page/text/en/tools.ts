@@ -15,6 +15,7 @@ export const tools = {
     github: "GitHub",
     gitlab: "GitLab",
     "github-issues": "GitHub issues",
+    mongodb: "MongoDB",
     "read-page": "Web page reader",
     "run-code": "Code",
     weather: "Weather",
