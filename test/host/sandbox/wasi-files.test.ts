@@ -89,3 +89,45 @@ test("a folder that was opened at the start belongs to the first call", async ()
   imports.begin(openCall("second").caller);
   await expect(openFile(folder)).rejects.toMatchObject(OVER);
 });
+
+test.each([
+  "../other/",
+  "../",
+  "..//",
+  "./../other/",
+  "a/../../other/",
+  "a.txt/../../other/",
+  "../notes-of-bob/",
+  "/other/",
+  "//other/",
+])("a path with a slash at its end leaves the folder no more than one without: %s", async (path) => {
+  const { imports, openFolder } = openGuest();
+  const { caller, asked } = openCall("text");
+  imports.begin(caller);
+  const folder = openFolder();
+  const read = { read: true };
+  const tries: (() => unknown)[] = [
+    () => folder.openAt({}, path, {}, read),
+    () => folder.openAt({}, path, { create: true }, { read: true, write: true }),
+    () => folder.openAt({}, path, { directory: true }, read),
+    () => folder.statAt({}, path),
+    () => folder.createDirectoryAt(path),
+    () => folder.removeDirectoryAt(path),
+    () => folder.unlinkFileAt(path),
+    () => folder.renameAt("a.txt", folder, path),
+    () => folder.renameAt(path, folder, "a.txt"),
+  ];
+  for (const attempt of tries)
+    await expect((async () => attempt())()).rejects.toMatchObject({ payload: expect.any(String) });
+  expect(asked).toEqual([]);
+});
+
+test("a slash at the end of a path within the folder names the same as without", async () => {
+  const { imports, openFolder } = openGuest();
+  const { caller, asked } = openCall("text");
+  imports.begin(caller);
+  const folder = openFolder();
+  await folder.statAt({}, "sub/");
+  await folder.statAt({}, "sub/../sub/");
+  expect([...new Set(asked.map(({ path }) => path))]).toEqual(["/notes/sub"]);
+});
