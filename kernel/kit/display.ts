@@ -1,6 +1,6 @@
 /** What channels show of an answer and of a question to a person: pure functions, which a page in a browser can load too. */
 
-export { decisionsAt, whyHeld } from "../vocabulary/approval.ts";
+export { agreedRule, decisionsAt, sayRule, whyHeld } from "../vocabulary/approval.ts";
 export {
   type CallCounts,
   type CallState,

@@ -5,8 +5,10 @@ export {
   Doubt,
   DoubtReason,
   Gate,
+  ParamRule,
   PlannedStep,
   Reply,
+  RuleOffer,
   TurnTask,
 } from "../vocabulary/gate.ts";
 export { type Generation, ModelName } from "../vocabulary/model.ts";

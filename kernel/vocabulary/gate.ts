@@ -6,8 +6,8 @@ import { Origin } from "./origin.ts";
 import { ToolCall } from "./tool-call.ts";
 import { TokenScope } from "./user.ts";
 
-/** "destination": this time, and to this destination from now on. */
-export const ApprovalDecision = Type.Enum(["once", "always", "destination", "deny"]);
+/** "destination": this time, and to this destination from now on. "rule": this time, and by the rule that is offered from now on. */
+export const ApprovalDecision = Type.Enum(["once", "always", "destination", "rule", "deny"]);
 export type ApprovalDecision = Declared<typeof ApprovalDecision>;
 
 /** A doubt in parts, for channels that word it in another language than English. */
@@ -39,6 +39,33 @@ export const DoubtReason = Type.Object(
   { $id: "DoubtReason" },
 );
 export type DoubtReason = Declared<typeof DoubtReason>;
+
+/** What a person may allow a parameter of one tool from now on: an amount each day, or what is below a place of theirs. */
+export const ParamRule = Type.Object(
+  {
+    kind: Type.Enum(["amount", "within"], {
+      description:
+        "Numbers up to a limit that counts for all calls of a day together; or values below a folder, an owner or a mail domain",
+    }),
+    param: Type.String(),
+    limit: Type.String({ description: "A number, `ann/` or `@example.com`" }),
+    unit: Type.Optional(Type.String({ description: "The currency of an amount, as the call names it" })),
+  },
+  { $id: "ParamRule" },
+);
+export type ParamRule = Declared<typeof ParamRule>;
+
+/** One that a question offers. */
+export const RuleOffer = Type.Object(
+  {
+    ...ParamRule.properties,
+    limit: Type.Optional(
+      Type.String({ description: "From the person's own words; absent if they have to type it" }),
+    ),
+  },
+  { $id: "RuleOffer" },
+);
+export type RuleOffer = Declared<typeof RuleOffer>;
 
 /** Why a call is asked about although its tool may run: a value in it does not come from the person. */
 export const Doubt = Type.Object(
@@ -186,6 +213,7 @@ export const Gate = Type.Union(
           description: "The calls that are planned: one decision is for all, and for nothing else",
         }),
       ),
+      offer: Type.Optional(RuleOffer),
       fingerprint,
       /** A digest of the tools that a yes reaches, as they were when it was asked. */
       covers: Type.Optional(hidden(Type.String())),

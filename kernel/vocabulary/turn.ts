@@ -45,6 +45,7 @@ export const TurnInput = Type.Union(
       type: Type.Literal("approval"),
       gate: Type.String(),
       decision: ApprovalDecision,
+      limit: Type.Optional(Type.String({ description: "Of a rule, if the person typed another" })),
       /** For how long the question was shown, where that is known. */
       lookedMs: Type.Optional(hidden(Type.Integer({ minimum: 0 }))),
     }),

@@ -10,7 +10,9 @@ import type {
   Generation,
   Origin,
   Outside,
+  ParamRule,
   PlannedStep,
+  RuleOffer,
   ThreadSummary,
   TurnTask,
   UsedStorage,
@@ -301,10 +303,15 @@ export interface Approvals {
   revoke(user: string, tool: string): Promise<boolean>;
   pending(user: string): Promise<readonly Gate[]>;
   /**
-   * Calls the listener when a person lets later calls of a tool go to the destinations that this gate asked about, before the turn that
-   * answers the gate runs. Returns a function that unsubscribes.
+   * Calls the listener when a person allows later calls of a tool what this gate asked about, before the turn that answers the gate runs:
+   * the destinations or, if they agreed to one, what the rule says. Returns a function that unsubscribes.
    */
-  onTrusted(listener: (user: string, gate: ApprovalGate) => Promise<void>): () => void;
+  onTrusted(
+    listener: (
+      user: string,
+      answered: { readonly gate: ApprovalGate; readonly rule?: ParamRule },
+    ) => Promise<void>,
+  ): () => void;
   /** Lists the pending gates of channels' identities, each with its user: they cannot sign in and answer. */
   pendingOfIdentities(): Promise<readonly (Gate & { readonly user: string })[]>;
 }
@@ -551,6 +558,8 @@ export interface CallRuling {
   readonly checkAddress?: CallOptions["checkAddress"];
   /** For a call that plans others: what the person is asked about. */
   readonly steps?: readonly PlannedStep[] | undefined;
+  /** A rule that would answer later questions like this one. */
+  readonly offer?: RuleOffer | undefined;
   /** A digest of the tools that a yes would reach, as they are now. It is kept with the question. */
   covers?(): string;
   /** For the receipt, should it run. */

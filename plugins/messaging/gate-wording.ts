@@ -1,6 +1,6 @@
 /** What a chat shows of a gate: its question in Markdown, and the answers to choose from. */
 
-import { decisionsAt, type Field, fieldsOf, type Piece, tell } from "../../kernel/kit/display.ts";
+import { decisionsAt, type Field, fieldsOf, type Piece, sayRule, tell } from "../../kernel/kit/display.ts";
 import { isRecord, tryJson, visible, visibleJson, visibleLine } from "../../kernel/kit/text.ts";
 import type { Doubt, PlannedStep } from "../../kernel/kit/turns.ts";
 import type { Gate, Question, Reply, TurnInput } from "../../kernel/plugin.ts";
@@ -44,11 +44,12 @@ export function wordGate(gate: Exclude<Gate, { type: "external_tool" }>): GateWo
 }
 
 function approval(gate: Extract<Gate, { type: "approval" }>): GateWording {
-  const { call, others = [], grants, doubts = [], steps } = gate;
+  const { call, others = [], grants, doubts = [], steps, offer } = gate;
   const labels = {
     once: steps ? "Allow these steps" : others.length > 0 ? "Allow all of them once" : "Allow once",
     always: "Always allow this tool",
     destination: "Allow, and this destination from now on",
+    rule: offer ? `Allow, and ${sayRule(offer)} from now on` : "",
     deny: "Deny",
   };
   const calls = steps ? steps.map(stepWords) : [call, ...others].map(({ params }) => paramLines(params));

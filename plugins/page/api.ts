@@ -28,6 +28,7 @@ export interface Routes {
         readonly doubts?: readonly Doubt[];
         readonly others?: readonly ToolCall[];
         readonly steps?: readonly PlannedStep[];
+        readonly offer?: RuleOffer;
         readonly fingerprint?: string;
       } | {
         readonly type: "authentication";
@@ -235,7 +236,8 @@ export interface Routes {
   readonly "PATCH /api/users/{id}": { readonly body: { readonly role: "operator" | "user" }; readonly answer: Account };
   readonly "POST /api/approvals/{gate}": {
     readonly body: {
-      readonly decision?: "once" | "always" | "destination" | "deny" | "done";
+      readonly decision?: "once" | "always" | "destination" | "rule" | "deny" | "done";
+      readonly limit?: string;
       readonly replies?: readonly Reply[];
       readonly looked_ms?: number;
     };
@@ -681,6 +683,7 @@ export type Gate = {
   readonly doubts?: readonly Doubt[];
   readonly others?: readonly ToolCall[];
   readonly steps?: readonly PlannedStep[];
+  readonly offer?: RuleOffer;
   readonly fingerprint?: string;
 } | {
   readonly type: "authentication";
@@ -878,6 +881,12 @@ export type PairingRequest = {
   readonly is_authentic: boolean;
   readonly asked_at: string;
 };
+export type ParamRule = {
+  readonly kind: "amount" | "within";
+  readonly param: string;
+  readonly limit: string;
+  readonly unit?: string;
+};
 export type PlannedStep = {
   readonly tool: string;
   readonly title: string;
@@ -977,6 +986,12 @@ export type RoutineRun = {
   readonly cost_usd: number;
   readonly started_at: string;
   readonly completed_at: string | null;
+};
+export type RuleOffer = {
+  readonly kind: "amount" | "within";
+  readonly param: string;
+  readonly limit?: string;
+  readonly unit?: string;
 };
 export type SeenTool = { readonly tool: string; readonly digest: string };
 export type ServerListing = {
@@ -1254,6 +1269,7 @@ export type TrustedDestination = {
   readonly value: string;
   readonly tool?: string;
   readonly user?: string;
+  readonly rule?: ParamRule;
   readonly added_at: string;
 };
 export type Turn = {
@@ -1280,7 +1296,8 @@ export type TurnInput = { readonly type: "message"; readonly text: string; reado
 } | {
   readonly type: "approval";
   readonly gate: string;
-  readonly decision: "once" | "always" | "destination" | "deny";
+  readonly decision: "once" | "always" | "destination" | "rule" | "deny";
+  readonly limit?: string;
 } | { readonly type: "authentication"; readonly gate: string; readonly decision: "done" | "deny" } | { readonly type: "question"; readonly gate: string; readonly replies: readonly Reply[] };
 export type TurnItem = {
   readonly type: "message";

@@ -19,6 +19,7 @@ const ExplainedValue = Type.Object({
         "What decided, by the rules of today: why it needs no question, or `asks`. Absent for calls that are not judged",
     }),
   ),
+  allows: Type.Optional(Type.String({ description: "What the person's own `rule` allows, in words" })),
 });
 export type ExplainedValue = Declared<typeof ExplainedValue>;
 

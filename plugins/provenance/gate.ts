@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { createMutex } from "../../kernel/kit/concurrency.ts";
+import { sayRule } from "../../kernel/kit/display.ts";
 import { redact } from "../../kernel/kit/secrets.ts";
 import { tryJson, visibleLine } from "../../kernel/kit/text.ts";
 import { fingerprintOf } from "../../kernel/kit/tools.ts";
@@ -13,6 +14,7 @@ import type { CallRuling, CheckedTurn, SpokenTurn, TurnCheck } from "../agent/se
 import type { Consent } from "./call/carried-consent.ts";
 import type { Grounds } from "./call/grounds.ts";
 import { createLeakBudget, type LeakBudget } from "./call/leak-budget.ts";
+import { offerFor, type Use, usesOf } from "./call/param-rules.ts";
 import { leavesOf } from "./call/param-values.ts";
 import {
   isCovered,
@@ -26,6 +28,7 @@ import {
   stepsOf,
 } from "./call/plan.ts";
 import { isPlace } from "./call/read-check.ts";
+import { takesAway } from "./call/requested-action.ts";
 import { isOwnAddress, repeatsWordsOf } from "./call/web-address.ts";
 import type { KnownDestinations } from "./destinations.ts";
 import type { ExplainedValue } from "./explained.ts";
@@ -81,7 +84,7 @@ export interface TurnGate extends Required<TurnCheck> {
 
 export interface TurnGateParts {
   readonly settings: ProvenanceSettings;
-  readonly destinations: Pick<KnownDestinations, "covers">;
+  readonly destinations: Pick<KnownDestinations, "covers" | "rulesFor" | "use">;
   readonly mask: Mask;
 }
 
@@ -129,7 +132,7 @@ export function openTurnGate(
 const CLEAR: CallRuling = { doubts: [], ruling: () => ({ verdict: "clear", doubts: [] }) };
 const OFF: CallRuling = { doubts: [], ruling: () => ({ verdict: "off", doubts: [] }) };
 
-interface Finding extends Pick<CallRuling, "checkAddress"> {
+interface Finding extends Pick<CallRuling, "checkAddress" | "offer"> {
   readonly found: readonly Found[];
 }
 
@@ -138,7 +141,7 @@ const NOTHING_FOUND: Finding = { found: [] };
 /** `trace`: the conversation up to now. */
 export function createTurnGate(
   { settings, destinations, mask }: TurnGateParts,
-  { user, installed, persons, strangers, isFollowed, show, isOwn: isAgents }: CheckedTurn,
+  { user, unattended, installed, persons, strangers, isFollowed, show, isOwn: isAgents }: CheckedTurn,
   trace: () => Promise<Trace>,
   count = newCount(),
 ): TurnGate {
@@ -152,6 +155,7 @@ export function createTurnGate(
   /** Of the last call that was judged. */
   let grounds: Grounds | undefined;
   let trusted: readonly string[] = [];
+  let used: readonly Use[] = [];
   // Calls of one answer count in their order, however long the store takes for each.
   const inOrder = createMutex();
   /** The calls that were judged, for the same reason. */
@@ -255,11 +259,18 @@ export function createTurnGate(
     };
   }
 
+  /** What rules of the person allow in a call; nothing in one that takes something away. */
+  async function ruledIn(called: Called, tool: ToolInfo, heard: readonly Source[]): Promise<readonly Use[]> {
+    if (heard.length === 0 || !tool.writes || !installed.has(tool.name) || takesAway(called)) return [];
+    return usesOf(await destinations.rulesFor(user, tool), leavesOf(called), heard);
+  }
+
   async function find(call: ToolCall, tool: ToolInfo, isOwn: boolean): Promise<Finding> {
     const sources = await look();
     const { said, known, heard } = sources;
     const isWeb = readsAnyPage(tool);
-    grounds = new Map();
+    const whys: Grounds = new Map();
+    grounds = whys;
     if (heard.length === 0 && !isOwn && !isWeb) return NOTHING_FOUND;
     // A page or file that was read says more to a person than the output of a call.
     const last = heard.findLast(({ place }) => place !== undefined) ?? heard.at(-1);
@@ -273,16 +284,20 @@ export function createTurnGate(
       return is;
     };
     const isFirst = heard.length === 0;
-    const doubts =
-      isFirst && !isWeb
-        ? judgeAction(called, words)
-        : judge(
-            { ...called, ...(isWeb && { isGiven }) },
-            words,
-            isFirst ? [] : [...heard, ...made],
-            count.budget,
-            grounds,
-          );
+    const judgeBy = (uses: readonly Use[]) => {
+      whys.clear();
+      if (isFirst && !isWeb) return judgeAction(called, words);
+      const all = isFirst ? [] : [...heard, ...made];
+      return judge({ ...called, uses, ...(isWeb && { isGiven }) }, words, all, count.budget, whys);
+    };
+    const uses = await ruledIn(called, tool, heard);
+    let doubts = judgeBy(uses);
+    used = uses.filter(({ places }) => places.values().some((at) => whys.get(at) === "rule"));
+    if (used.length > 0) {
+      const isKnown = await destinations.covers(user, call.name);
+      const isOpen = doubts.some(({ rule, value }) => rule !== "destination" || !isKnown(String(value)));
+      if (!isOpen && !(await destinations.use(user, call.name, used))) doubts = judgeBy([]);
+    }
     if (isFollowing && doubts.length === 0) count.followed++;
     begun.push({ tool: call.name, params: called.params });
     made.push({ owner: called.owner, tool: called.name, text: "", asked: called.params });
@@ -303,7 +318,17 @@ export function createTurnGate(
         };
       },
     );
-    return { found, checkAddress: links && redirectsOf(addressesIn(called), links) };
+    const isOffered = !unattended && tool.writes && installed.has(tool.name) && !takesAway(called);
+    const leaves = leavesOf(called);
+    const inDoubt = leaves.filter((leaf) =>
+      doubts.some(({ name, value }) => leaf.name === name && leaf.value === value),
+    );
+    return {
+      found,
+      checkAddress: links && redirectsOf(addressesIn(called), links),
+      offer:
+        isOffered && doubts.every(({ name }) => name !== "") ? offerFor(inDoubt, leaves, words) : undefined,
+    };
   }
 
   /** Judges the steps of a plan as if they were called now. Where one would ask, the person is asked about all of them together. */
@@ -321,14 +346,15 @@ export function createTurnGate(
         const call = { id: "", name: step.tool, params: JSON.stringify(step.params) };
         const isKnown = await destinations.covers(user, step.tool);
         const called = { ...calledBy(call, tool, sources), planned: undefined };
-        const doubts = judge(called, words, sources.heard).filter(
-          ({ rule, value }) => rule !== "destination" || !isKnown(String(value)),
-        );
+        const judgeBy = (uses: readonly Use[]) =>
+          judge({ ...called, uses }, words, sources.heard).filter(
+            ({ rule, value }) => rule !== "destination" || !isKnown(String(value)),
+          );
+        // What a rule allows is shown as not theirs all the same, if they are asked about anything.
+        const doubts = judgeBy([]);
+        const isAsked = doubts.length > 0 && judgeBy(await ruledIn(called, tool, sources.heard)).length > 0;
         const isUnasked = [...doubts, ...judgeAction(called, words)].some(({ name }) => name === "");
-        return {
-          isAsked: doubts.length > 0,
-          step: tellStep(step, at, tool, doubts, isUnasked, sources.heard),
-        };
+        return { isAsked, step: tellStep(step, at, tool, doubts, isUnasked, sources.heard) };
       }),
     );
     if (!judged.some(({ isAsked }) => isAsked)) return CLEAR;
@@ -382,7 +408,7 @@ export function createTurnGate(
     async rule(call, tool, isOwn = false) {
       if (settings.mode === "off") return OFF;
       if (isOwn && call.name === PLAN_TOOL) return rulePlan(tryJson(call.params));
-      const { found, checkAddress } = await inOrder(user, () => find(call, tool, isOwn));
+      const { found, checkAddress, offer } = await inOrder(user, () => find(call, tool, isOwn));
       const covers = () => coveredBy(tool);
       if (found.length === 0) return { ...CLEAR, checkAddress, covers };
       const isKnown = found.some(({ rule }) => rule === "destination")
@@ -396,6 +422,7 @@ export function createTurnGate(
         doubts,
         checkAddress,
         covers,
+        offer: open.some(({ param }) => param === offer?.param) ? offer : undefined,
         refusal: isRefused ? { code: "provenance_denied", message: refusalOf(doubts) } : undefined,
         ruling: (isApproved) => ({
           verdict: isApproved && open.length > 0 ? "approved" : "trusted",
@@ -419,10 +446,9 @@ export function createTurnGate(
         const { at, name: param, role, value } = leaf;
         const isFree = heard.length === 0 ? "alone" : trusted.includes(String(value)) ? "trusted" : "asks";
         const rule = grounds && (grounds.get(at) ?? isFree);
-        return hide(
-          { ...describeFlow({ param, role, value: String(value), from, source }), ...(rule && { rule }) },
-          mask,
-        );
+        const own = rule === "rule" && used.find(({ places }) => places.has(at))?.rule;
+        const flow = describeFlow({ param, role, value: String(value), from, source });
+        return hide({ ...flow, ...(rule && { rule }), ...(own && { allows: sayRule(own) }) }, mask);
       });
     },
 

@@ -29,15 +29,18 @@ export default definePlugin({
       agent.extend({
         tools: [planTool],
         check: async (turn) => {
+          // Without a tool host nothing is known of tools.
+          if (turn.installed.size > 0) await destinations.dropRules(turn.user, turn.installed);
           const now = { ...parts, settings: await live.current() };
           return openTurnGate(turn, stored, now, countOf(turn.tree));
         },
       }),
     );
     onStop(
-      approvals.onTrusted(async (user, gate) => {
-        const tool = gate.call.name;
-        for (const value of heldDestinations(gate)) await destinations.add({ user, tool, value });
+      approvals.onTrusted(async (user, { gate, rule }) => {
+        const { name: tool } = gate.call;
+        if (rule) await destinations.agree({ user, tool, rule, fingerprint: gate.fingerprint ?? "" });
+        else for (const value of heldDestinations(gate)) await destinations.add({ user, tool, value });
       }),
     );
     onStop(threads.onChanged(stored.forget));

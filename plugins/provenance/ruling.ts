@@ -15,6 +15,7 @@ import {
   type Spending,
 } from "./call/leak-budget.ts";
 import { isAddress, namesRecipient, type Role } from "./call/param-roles.ts";
+import type { Use } from "./call/param-rules.ts";
 import { type Leaf, leavesOf } from "./call/param-values.ts";
 import { BACK_BITS, createReadingCheck, isPlace, MOMENT_BITS } from "./call/read-check.ts";
 import { isAskedFor, isWanted, subjectsOf, takenIn, takesAway } from "./call/requested-action.ts";
@@ -59,6 +60,8 @@ export interface Called {
   readonly approved?: readonly unknown[];
   /** The places of the values that they agreed to in a plan that has this call for a step. */
   readonly planned?: ReadonlySet<string> | undefined;
+  /** What rules of theirs allow in it. */
+  readonly uses?: readonly Use[] | undefined;
   /** What they allowed at its owner in this turn. */
   readonly consent?: Consent | undefined;
   /** Tells whether others gave this address without knowing anything of the conversation; only for a tool that may read any public page. */
@@ -79,6 +82,8 @@ export interface Doubt {
 }
 
 export const MAX_DOUBTS = 20;
+/** Two amounts in one turn, and what is chosen with them. */
+const AMOUNT_BITS = 8;
 
 /** `budget`: what the calls of the turn may carry out in values that say little. `grounds` gets why values need no question. */
 export function judge(
@@ -121,8 +126,11 @@ export function judge(
     if (called.planned?.has(leaf.at)) return free("planned");
     const rule = check(leaf);
     if (rule === undefined && !called.writes) free(called.isGiven?.(String(leaf.value)) ? "link" : "little");
-    if (rule === undefined || !isCarried(leaf)) return rule;
-    return spending.take(leaf.at, leaf.value, BACK_BITS) ? free("carried") : rule;
+    if (rule === undefined) return undefined;
+    const isRuled = called.uses?.some(({ places }) => places.has(leaf.at)) === true;
+    if (!isRuled && !isCarried(leaf)) return rule;
+    const bits = isRuled && typeof leaf.value === "number" ? AMOUNT_BITS : BACK_BITS;
+    return spending.take(leaf.at, leaf.value, bits) ? free(isRuled ? "rule" : "carried") : rule;
   };
   const isHeard = (part: string) => sourceOf(part, heard) !== undefined;
   const doubts: Doubt[] = [];
@@ -139,9 +147,12 @@ export function judge(
   }
   const empty = called.isOutside && !isAlone ? firstTooMany(called.params, spending) : undefined;
   if (empty) doubts.push({ rule: "content", name: empty.name, value: empty.shown, source: undefined });
-  if (doubts.length > 0) return doubts;
+  // What else is in doubt may be trusted for good, which a rule must not turn into a call that nobody asked for.
+  const isRuled = grounds.values().some((ground) => ground === "rule");
+  if (doubts.length > 0 && !isRuled) return doubts;
   if (called.writes && !called.planned && !isWanted(called, leaves, said, heard))
-    return [{ rule: "change", name: "", value: called.name, source: sourceOf(called.name, heard) }];
+    doubts.push({ rule: "change", name: "", value: called.name, source: sourceOf(called.name, heard) });
+  if (doubts.length > 0) return doubts;
   spending.keep();
   return [];
 }

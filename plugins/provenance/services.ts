@@ -12,7 +12,7 @@ export interface Provenance {
 /** For all tools or for everybody where none is named. */
 type NamedDestination = Pick<TrustedDestination, "value" | "tool" | "user">;
 
-/** Destinations that calls may go to although somebody else named them. */
+/** Destinations that calls may go to although somebody else named them, and rules for other values. */
 export interface Destinations {
   /** Lists those of this user and those of everybody. */
   list(user?: string): Promise<readonly TrustedDestination[]>;

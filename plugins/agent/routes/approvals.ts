@@ -52,13 +52,13 @@ export function approvalRoutes({
     }),
     route("POST /api/approvals/{gate}", {
       summary:
-        "Answer a gate: `once`, `always`, `destination` (this call, and calls of this tool to this destination from now on) or `deny` for an approval, `done` or `deny` where a credential was missing, `replies` to questions, or `deny` to decline them all",
+        "Answer a gate: `once`, `always`, `destination` (this call, and calls of this tool to this destination from now on), `rule` (this call, and what the rule that is offered allows from now on) or `deny` for an approval, `done` or `deny` where a credential was missing, `replies` to questions, or `deny` to decline them all",
       body: Answer,
       status: 202,
       answer: Accepted,
       scoped: true,
       refusals: {
-        403: "The token may not use the tool or the model, or has a scope and cannot answer `always` or `destination`",
+        403: "The token may not use the tool or the model, or has a scope and cannot answer `always`, `destination` or `rule`",
         404: "There is no such gate",
       },
       async handle({ user, params, body }) {
@@ -117,7 +117,7 @@ export function approvalRoutes({
   ];
 }
 
-function inputOf(gate: Gate, { decision, replies, lookedMs }: Answered): TurnInput {
+function inputOf(gate: Gate, { decision, limit, replies, lookedMs }: Answered): TurnInput {
   const { id } = gate;
   if (replies !== undefined) {
     if (gate.type === "question" && decision === undefined) return { type: "question", gate: id, replies };
@@ -130,7 +130,11 @@ function inputOf(gate: Gate, { decision, replies, lookedMs }: Answered): TurnInp
       replies: gate.questions.map(({ key }) => ({ key, action: "decline" })),
     };
   if (gate.type === "approval" && decision !== undefined && decision !== "done")
-    return { type: "approval", gate: id, decision, ...(lookedMs !== undefined && { lookedMs }) };
+    return {
+      ...{ type: "approval", gate: id, decision },
+      ...(limit !== undefined && { limit }),
+      ...(lookedMs !== undefined && { lookedMs }),
+    };
   if (gate.type === "authentication" && (decision === "done" || decision === "deny"))
     return { type: "authentication", gate: id, decision };
   throw unfit(gate, "decision", decision === undefined ? "No decision is" : `"${decision}" is`);

@@ -73,6 +73,12 @@ export const Message = Type.Object({
 
 export const Answer = Type.Object({
   decision: Type.Optional(Type.Enum([...ApprovalDecision.enum, "done"])),
+  limit: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: "With `rule`: an amount, in place of the one that was offered",
+    }),
+  ),
   replies: Type.Optional(Type.Array(Reply, { maxItems: 100, description: "To each of the questions" })),
   lookedMs: Type.Optional(
     Type.Integer({

@@ -72,8 +72,8 @@ export function createApprovals(sql: Sql): RememberedApprovals {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    async trust(user, gate) {
-      for (const listener of listeners) await listener(user, gate);
+    async trust(user, answered) {
+      for (const listener of listeners) await listener(user, answered);
     },
     async forgetOthers(user, tools) {
       const known = new Map(tools.map((tool) => [tool.name, tool]));

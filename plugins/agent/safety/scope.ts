@@ -20,8 +20,8 @@ export function allowsTool(scopes: readonly TokenScope[], name: string): boolean
 /** An answer that stands for later turns too would reach beyond the token. */
 export function refuseWidening({ input, scope }: Turn): void {
   if (scope === undefined || input.type !== "approval") return;
-  if (input.decision !== "always" && input.decision !== "destination") return;
-  const what = input.decision === "always" ? "a tool" : "a destination";
+  if (input.decision === "once" || input.decision === "deny") return;
+  const what = { always: "a tool", destination: "a destination", rule: "anything" }[input.decision];
   const message = `A token with a scope cannot allow ${what} for good: answer "once", or sign in without a scope.`;
   throw new Fault("forbidden", "scoped_token", message, { param: "decision" });
 }

@@ -1,7 +1,7 @@
 /** Begins a turn with a message, or with the answer to the gate that its thread waits at. Refused before it starts. */
 import { randomUUIDv7 } from "node:crypto";
-import { mistakeInReplies } from "../../../kernel/kit/display.ts";
-import type { Doubt } from "../../../kernel/kit/turns.ts";
+import { agreedRule, mistakeInReplies } from "../../../kernel/kit/display.ts";
+import type { Doubt, ParamRule } from "../../../kernel/kit/turns.ts";
 import {
   type Attachment,
   Fault,
@@ -26,8 +26,14 @@ export interface Beginning {
   /** Tools that must not fail, and how their last calls ended. */
   readonly required: Carried;
   readonly remember: { readonly tool: string; readonly fingerprint: string } | undefined;
-  /** The gate whose destinations later calls may go to as well, although somebody else named them. */
-  readonly trusted: ApprovalGate | undefined;
+  /** The gate that also says what later calls may do, although somebody else named it. */
+  readonly trusted: Trusted | undefined;
+}
+
+export interface Trusted {
+  readonly gate: ApprovalGate;
+  /** What they may do by this rule; without one, go to its destinations. */
+  readonly rule?: ParamRule;
 }
 
 /** The calls that the user has just allowed, of the tool that was there when they were asked. */
@@ -114,7 +120,7 @@ export function beginningOf(turn: Turn, thread: ThreadRow | undefined): Beginnin
     required,
     remember:
       input.decision === "always" && fingerprint !== undefined ? { tool: call.name, fingerprint } : undefined,
-    trusted: input.decision === "destination" ? assertDestination(gate) : undefined,
+    trusted: input.type === "approval" ? trustedBy(input, gate) : undefined,
   };
 }
 
@@ -185,9 +191,19 @@ export function gatePending(gate: Gate): Fault {
   return invalid("gate_pending", `The thread is paused: ${what}. Answer that first.`, "thread");
 }
 
-function assertDestination(gate: Gate): ApprovalGate {
-  if (gate.type === "approval" && gate.doubts?.some(({ rule }) => rule === "destination")) return gate;
-  throw invalid("no_destination", "This question is not about a destination.", "decision");
+function trustedBy(
+  { decision, limit }: Extract<TurnInput, { type: "approval" }>,
+  gate: Gate,
+): Trusted | undefined {
+  if (gate.type !== "approval" || (decision !== "destination" && decision !== "rule")) return undefined;
+  if (decision === "destination") {
+    if (gate.doubts?.some(({ rule }) => rule === "destination")) return { gate };
+    throw invalid("no_destination", "This question is not about a destination.", "decision");
+  }
+  if (gate.offer === undefined) throw invalid("no_rule", "This question offers no rule.", "decision");
+  const rule = agreedRule(gate.offer, limit);
+  if (rule) return { gate, rule };
+  throw invalid("bad_limit", "Type the limit as a number, such as 20 or 19.99.", "limit");
 }
 
 function settledItem(call: string, outcome: ToolOutcome, attachments?: readonly Attachment[]): TurnItem {

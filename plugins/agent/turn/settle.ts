@@ -314,7 +314,7 @@ function openGate(writer: RunningWriter, first: WaitingCall, others: readonly Wa
   if (plan.type !== "ask") return { ...base, type: "external_tool", call, ...beside };
   const doubts = [...doubtsOf(first), ...others.flatMap(doubtsOf)];
   const why = doubts.length > 0 && { doubts };
-  const { grants, covers, steps } = plan;
-  const planned = steps && { steps: [...steps] };
-  return { ...base, type: "approval", call, grants, ...why, ...planned, ...beside, fingerprint, covers };
+  const { grants, covers, steps, offer } = plan;
+  const more = { ...(steps && { steps: [...steps] }), ...(offer && others.length === 0 && { offer }) };
+  return { ...base, type: "approval", call, grants, ...why, ...more, ...beside, fingerprint, covers };
 }

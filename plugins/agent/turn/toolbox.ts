@@ -9,7 +9,13 @@ import {
 } from "../../../kernel/kit/schema.ts";
 import { tryJson } from "../../../kernel/kit/text.ts";
 import { type CallWords, fingerprintOf, isAgentsName, TOOL_SEARCH } from "../../../kernel/kit/tools.ts";
-import { type Doubt, distinctOrigins, type Origin, type PlannedStep } from "../../../kernel/kit/turns.ts";
+import {
+  type Doubt,
+  distinctOrigins,
+  type Origin,
+  type PlannedStep,
+  type RuleOffer,
+} from "../../../kernel/kit/turns.ts";
 import {
   Fault,
   type JsonSchema,
@@ -59,6 +65,7 @@ export type Plan =
       readonly doubts?: readonly Doubt[];
       readonly covers?: string | undefined;
       readonly steps?: readonly PlannedStep[];
+      readonly offer?: RuleOffer | undefined;
     }
   | { readonly type: "external" };
 
@@ -360,7 +367,7 @@ export async function planInstalled(
   if (verdict === "deny") return denied(tool.name);
   if (approved?.reply !== undefined && !isApproved)
     return refuse("tool_changed", `The tool ${tool.name} changed while its question waited. Call it again.`);
-  const { doubts, refusal, ruling, checkAddress, covers } = ruled;
+  const { doubts, refusal, ruling, checkAddress, covers, offer } = ruled;
   const isHeld = (doubts.length > 0 || refusal !== undefined) && !isApproved;
   // Approved values count as the person's own by now, so the receipt keeps what they were asked.
   const told = isApproved ? approved?.doubts?.map(withoutShown) : undefined;
@@ -374,6 +381,7 @@ export async function planInstalled(
       grants: tool.grants,
       fingerprint,
       doubts: isHeld ? doubts : undefined,
+      offer: isHeld ? offer : undefined,
       covers: covers?.(),
     };
   }
@@ -420,6 +428,7 @@ async function ruleBy(
     refusal: rulings.find(({ refusal }) => refusal !== undefined)?.refusal,
     checkAddress: rulings.find((one) => one.checkAddress !== undefined)?.checkAddress,
     steps: rulings.find((one) => one.steps !== undefined)?.steps,
+    offer: rulings.find((one) => one.offer !== undefined)?.offer,
     covers: rulings.find((one) => one.covers !== undefined)?.covers,
     ruling: (isApproved) => told?.ruling?.(isApproved) ?? (checks?.length === 0 ? UNCHECKED : CLEAR),
   };

@@ -19,6 +19,8 @@ export interface ApprovalQuestion {
   readonly params: readonly string[];
   readonly grants: readonly string[];
   readonly decisions: readonly ApprovalDecision[];
+  /** In words, where it is offered. */
+  readonly rule?: string | undefined;
   /** The reason for asking although the tool may run; empty if it always asks. */
   readonly why: string;
 }
@@ -27,6 +29,7 @@ const MEANING: Readonly<Record<ApprovalDecision, string>> = {
   once: "this call only",
   always: "this and later calls of the tool",
   destination: "this call, and later calls of the tool to this destination",
+  rule: "this call, and from now on",
   deny: "do not run it",
 };
 
@@ -44,7 +47,9 @@ export function askApproval(asked: ApprovalQuestion, { scope }: Caller): Record<
           decision: {
             type: "string",
             title: "Decision",
-            description: decisions.map((decision) => `${decision}: ${MEANING[decision]}.`).join(" "),
+            description: decisions
+              .map((one) => `${one}: ${MEANING[one]}${one === "rule" ? ` ${asked.rule}` : ""}.`)
+              .join(" "),
             enum: decisions,
           },
         },

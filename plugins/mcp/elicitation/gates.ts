@@ -5,7 +5,7 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { decisionsAt, whyHeld } from "../../../kernel/kit/display.ts";
+import { decisionsAt, sayRule, whyHeld } from "../../../kernel/kit/display.ts";
 import type { Gate, TurnInput } from "../../../kernel/plugin.ts";
 import type { Caller } from "../../agent/services.ts";
 import type { Abilities } from "../protocol/client.ts";
@@ -25,9 +25,17 @@ export function askGate(
   switch (gate.type) {
     case "approval": {
       if (!able.form) return undefined;
-      const { call, grants, others = [] } = gate;
+      const { call, grants, others = [], offer } = gate;
       const params = [call, ...others].map((one) => one.params);
-      const asked = { tool: call.name, params, grants, decisions: decisionsAt(gate), why: whyHeld(gate) };
+      const rule = offer && sayRule(offer);
+      const asked = {
+        tool: call.name,
+        params,
+        grants,
+        decisions: decisionsAt(gate),
+        why: whyHeld(gate),
+        rule,
+      };
       return askApproval(asked, caller);
     }
     case "authentication": {

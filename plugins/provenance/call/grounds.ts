@@ -4,6 +4,7 @@ export const GROUNDS = [
   "approved",
   "planned",
   "carried",
+  "rule",
   "trusted",
   "default",
   "said",

@@ -16,7 +16,8 @@ export function register(group: Command, context: CommandContext): void {
     "after",
     `
 A call that goes to an address, an account or a host which the user did not name waits for an answer. A destination in
-this list is not asked about; what is sent there still is. A host stands for every link to it.`,
+this list is not asked about; what is sent there still is. A host stands for every link to it. Rules that a user set
+with an answer ("up to 20 EUR a day") are in the list, too, and are removed by these words.`,
   );
 
   verb("add", "trust a destination", "postern destination add reports@example.com --tool send_email")
@@ -37,9 +38,10 @@ this list is not asked about; what is sent there still is. A host stands for eve
         const items = tool === undefined ? listed : listed.filter((one) => one.tool === tool);
         if (json)
           sayJson({
-            destinations: items.map(({ value, addedAt, ...scope }) => ({
+            destinations: items.map(({ value, addedAt, rule, ...scope }) => ({
               destination: value,
               ...wire(scope),
+              ...(rule && { rule }),
               added_at: addedAt,
             })),
           });

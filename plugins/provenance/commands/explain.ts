@@ -49,6 +49,7 @@ const RULES: Readonly<Record<NonNullable<ExplainedValue["rule"]>, string>> = {
   approved: "you approved it for this tool",
   planned: "a step of the plan that you agreed to",
   carried: "it follows from a yes of this turn",
+  rule: "a rule of yours",
   trusted: "a trusted destination",
   default: "the tool's default",
   said: "your words",
@@ -70,12 +71,12 @@ const WHY_FREE: Readonly<Record<ExplainedCall["ran"], string>> = {
 };
 
 function callInWords({ tool, ran, outcome, values, doubts, calls }: ExplainedCall): string {
-  const rows = values.map(({ param, role, value, sentence, rule }) => [
+  const rows = values.map(({ param, role, value, sentence, rule, allows }) => [
     param,
     role,
     `“${value}”`,
     sentence,
-    rule === undefined ? "" : RULES[rule],
+    rule === undefined ? "" : `${RULES[rule]}${allows === undefined ? "" : `: ${allows}`}`,
   ]);
   const why = doubts.map(({ sentence }) => `  ? ${visibleLine(sentence)}\n`).join("");
   const ruling = doubts.length > 0 ? "to be asked about" : WHY_FREE[ran];

@@ -1,5 +1,5 @@
 /** The entries of the history pane, and which of them can be answered or opened. */
-import { decisionsAt, readCodeRun, type Source } from "../../../kernel/kit/display.ts";
+import { decisionsAt, readCodeRun, type Source, sayRule } from "../../../kernel/kit/display.ts";
 import type { CallSummary, FileChange } from "../../../kernel/kit/tools.ts";
 import type { Gate, ToolCall, ToolOutcome } from "../../../kernel/plugin.ts";
 import { type Form, stepsOf } from "./question-form.ts";
@@ -99,6 +99,7 @@ const APPROVAL: readonly Choice[] = [
   { key: "y", label: "Once", decision: "once" },
   { key: "a", label: "Always", decision: "always" },
   { key: "t", label: "Once, and trust this destination", decision: "destination" },
+  { key: "f", label: "Once, and from now on", decision: "rule" },
   { key: "n", label: "Deny", decision: "deny" },
 ];
 const AUTHENTICATION: readonly Choice[] = [
@@ -113,12 +114,14 @@ export function choicesOf(gate: Gate): readonly Choice[] {
   if (gate.type === "question")
     return [{ key: "a", label: stepsOf(gate).length > 0 ? "Answer" : "Done", decision: "accept" }, DECLINE];
   if (gate.type !== "approval") return [];
+  const { offer, steps } = gate;
   const offered: readonly string[] = decisionsAt(gate);
-  const choices = APPROVAL.filter(({ decision }) => offered.includes(decision));
-  if (gate.steps === undefined) return choices;
-  return choices.map((choice) =>
-    choice.decision === "once" ? { ...choice, label: "Allow these steps" } : choice,
-  );
+  return APPROVAL.filter(({ decision }) => offered.includes(decision)).map((choice) => {
+    if (choice.decision === "once" && steps) return { ...choice, label: "Allow these steps" };
+    return choice.decision === "rule" && offer
+      ? { ...choice, label: `${choice.label} ${sayRule(offer)}` }
+      : choice;
+  });
 }
 
 /** An entry that waits for an answer. */

@@ -190,6 +190,25 @@ test("a call with a stranger's values leads with where it goes and who said so, 
   ]);
 });
 
+test("a rule that is offered is an answer in its own words, unless its limit has to be typed", () => {
+  const labels = (limit: object) =>
+    wordGate({
+      ...{ type: "approval", id: "g", turn: "t", thread: "h", openedAt: "2026-01-01T00:00:00.000Z" },
+      ...{ call: { id: "c", name: "pay", params: '{"amount":15}' }, grants: [] },
+      doubts: [{ rule: "change", param: "amount", value: "15", sentence: "pay with 15" }],
+      offer: { kind: "amount", param: "amount", unit: "EUR", ...limit },
+    }).choices.map(({ label, input }) => [label, "decision" in input && input.decision]);
+  expect(labels({ limit: "20" })).toEqual([
+    ["Allow once", "once"],
+    ["Allow, and up to 20 EUR a day (amount) from now on", "rule"],
+    ["Deny", "deny"],
+  ]);
+  expect(labels({})).toEqual([
+    ["Allow once", "once"],
+    ["Deny", "deny"],
+  ]);
+});
+
 const limits = (buttons: number): ChatService["limits"] => ({
   characters: 4000,
   fileBytes: 1_000_000,

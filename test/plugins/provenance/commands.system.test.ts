@@ -59,6 +59,29 @@ test("postern explain prints the flow of each value, in words and as JSON", asyn
   expect(wrong.stderr).not.toContain("\u001b[2J");
 });
 
+test("postern destination lists a rule, and takes it back by its words", async () => {
+  const home = temporaryFolder();
+  const STORE_URL = `sqlite://${home}/store.sqlite`;
+  const { model, say, answer, kernel } = await office({ STORE_URL }, { home });
+  const asked = `Read bill.txt and send that much to ${IBAN}`;
+  model.script({ calls: [READ] }, { calls: [pay("p", IBAN, 100)] }, { text: "Paid." });
+  const { gate } = await say(asked);
+  expect(await answer(gate, "rule", "150")).toMatchObject({ status: "completed" });
+  await kernel.stop();
+  const env = { POSTERN_HOME: home, STORE_URL, MEMORY_VECTORS: "false" };
+  const run = (...args: string[]) => postern(args, { env, cwd: home });
+  const [listed] = JSON.parse((await run("destination", "list", "--json")).stdout).destinations;
+  const words = "up to 150 a day (amount)";
+  expect(listed).toMatchObject({
+    destination: words,
+    tool: "send_money",
+    user_id: "ann",
+    rule: { limit: "150" },
+  });
+  expect((await run("destination", "remove", words, "--tool", "send_money", "--user", "ann")).code).toBe(0);
+  expect((await run("destination", "list")).stdout).toContain("None.");
+});
+
 test("postern destination: what is added is listed and no doubt any more, and can be taken back", async () => {
   const run = await leaveConversation();
   expect((await run("destination", "list")).stdout).toContain("None.");

@@ -58,6 +58,31 @@ test("a call whose values somebody else supplied says who, and a destination tha
   expect(JSON.stringify(model.requests.at(-1))).toContain("did not allow");
 });
 
+test("a rule in the person's words is an answer of its own", async () => {
+  const { model, terminal } = await openTerminalWithModel({
+    columns: 120,
+    rows: 40,
+    env: { TOOL_APPROVALS: "*=allow" },
+  });
+  const asked = "Post the bill in bill.txt to ann@home.test, up to 120 without asking";
+  const bill = (id: string, amount: number) => post(id, { recipient: "ann@home.test", amount });
+  model.script({ calls: [READ] }, { calls: [bill("p1", 100)] }, { text: "Posted once." });
+  terminal.type(`${asked}\r`);
+  await terminal.until("Deny (n)");
+  expect(terminal.text()).toMatch(
+    /Once \(y\) {3}Once, and from now on up to 120 a day \(amount\) \(f\) {3}Deny \(n\)/,
+  );
+  terminal.type("f\r");
+  await terminal.until("Posted once.");
+  expect(terminal.text()).toMatch(/^ +Answered: Once, and from now on up to 120 a day \(amount\)$/m);
+  model.script({ calls: [READ] }, { calls: [bill("p2", 110)] }, { text: "Posted twice." });
+  terminal.type("/new\r");
+  await terminal.until((seen) => !seen.text().includes("Posted once."));
+  terminal.type(`${asked}\r`);
+  await terminal.until("Posted twice.");
+  expect(terminal.text()).not.toContain("Deny (n)");
+});
+
 test("at 80 by 24 the reason and the keys are on the screen however long the call is; ? shows what the tool may do", async () => {
   const { model, terminal } = await openTerminalWithModel({
     columns: 80,

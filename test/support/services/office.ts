@@ -62,9 +62,16 @@ export async function office(
     const turn = { user: "ann", channel: "test", input: message(text), ...(thread && { thread }), ...more };
     return (await agent.run(turn)).record;
   };
-  const answer = async (gate: Gate | undefined, decision: ApprovalDecision): Promise<TurnRecord> => {
+  const answer = async (
+    gate: Gate | undefined,
+    decision: ApprovalDecision,
+    limit?: string,
+  ): Promise<TurnRecord> => {
     const { id = "", thread = "" } = gate ?? {};
-    const input = { type: "approval", gate: id, decision } as const;
+    const input = {
+      ...({ type: "approval", gate: id, decision } as const),
+      ...(limit !== undefined && { limit }),
+    };
     return (await agent.run({ user: "ann", channel: "test", thread, input })).record;
   };
   return { model, sent, kernel, agent, say, answer };

@@ -34,6 +34,7 @@ const DECISIONS = {
   once: "Allowed once.",
   always: "Always allowed.",
   destination: "Allowed, and to this destination from now on.",
+  rule: "Allowed, and by a rule from now on.",
   deny: "Denied.",
   done: "Signed in.",
 };

@@ -9,7 +9,8 @@ import { answerGate } from "../../state/turns.ts";
 import { useApp } from "../../state/use-app.ts";
 import type { Answer, Decision, Doubt, Gate, ToolCall } from "../../state/wire.ts";
 import { text } from "../../text/text.ts";
-import { Button } from "../../widgets/controls.tsx";
+import { Button, Form } from "../../widgets/controls.tsx";
+import { Field } from "../../widgets/field.tsx";
 import { Grants } from "../../widgets/grants.tsx";
 import type { SetupAtGate } from "../../widgets/tool-setup.tsx";
 import { Values } from "../values.tsx";
@@ -25,8 +26,8 @@ interface GateCardProps {
 /** The gate that the thread waits at, with its possible answers. */
 export function GateCard({ gate, onAnswer = (answer) => void answerGate(gate, answer) }: GateCardProps) {
   const [shownAt] = useState(() => performance.now());
-  const onDecide = (decision: Decision) =>
-    onAnswer({ decision, looked_ms: Math.round(performance.now() - shownAt) });
+  const onDecide = (decision: Decision, limit?: string) =>
+    onAnswer({ decision, limit, looked_ms: Math.round(performance.now() - shownAt) });
   switch (gate.type) {
     case "approval":
       return <ApprovalCard gate={gate} onDecide={onDecide} />;
@@ -77,21 +78,24 @@ function SignInCard({ gate, onDecide }: SignInCardProps) {
 
 interface ApprovalCardProps {
   readonly gate: Extract<Gate, { type: "approval" }>;
-  onDecide(decision: Decision): void;
+  onDecide(decision: Decision, limit?: string): void;
 }
 
 /** Asks whether a call may run: the reasons, what the call would do, and the possible answers. */
 function ApprovalCard({ gate, onDecide }: ApprovalCardProps) {
-  const { call, doubts = [], others = [], steps } = gate;
+  const { call, doubts = [], others = [], steps, offer } = gate;
   const { gates } = text.chat;
   const places = new Set(doubts.flatMap(({ rule, value }) => (rule === "destination" ? value : []))).size;
   const words: Readonly<Partial<Record<Decision, string>>> = {
     once: steps ? gates.allowSteps : others.length > 0 ? gates.allowAllOnce : gates.allowOnce,
     always: gates.allowAlways,
     destination: places > 1 ? gates.allowDestinations : gates.allowDestination,
+    rule: offer?.limit && gates.allowRule(text.tools.destinations.rule({ ...offer, limit: offer.limit })),
     deny: gates.deny,
   };
-  const choices = decisionsAt(gate).map((decision) => [decision, words[decision] ?? decision] as const);
+  // The limit of an amount can be typed.
+  const decisions = decisionsAt(gate).filter((one) => one !== "rule" || offer?.kind !== "amount");
+  const choices = decisions.map((decision) => [decision, words[decision] ?? decision] as const);
   return (
     <section class="gate" aria-label={gates.approval}>
       <GateHead icon={doubts.length === 0 ? ShieldQuestionMark : ShieldAlert}>{gates.approval}</GateHead>
@@ -104,6 +108,26 @@ function ApprovalCard({ gate, onDecide }: ApprovalCardProps) {
       <Asked gate={gate} />
       {/* If a stranger's words are the reason for the question, no answer is highlighted. */}
       <Answers choices={choices} isUrged={doubts.length === 0 && !steps} onDecide={onDecide} />
+      {offer?.kind === "amount" && (
+        <Form class="rule" onSubmit={({ limit }) => onDecide("rule", limit)}>
+          <Field label={gates.amountADay(offer.param)} name="limit">
+            {(field) => (
+              <span class="amount">
+                <input
+                  {...field}
+                  required
+                  pattern="[0-9]{1,9}([.,][0-9]{1,2})?"
+                  inputMode="decimal"
+                  autocomplete="off"
+                  defaultValue={offer.limit}
+                />
+                {offer.unit}
+              </span>
+            )}
+          </Field>
+          <button type="submit">{gates.allowAmount}</button>
+        </Form>
+      )}
     </section>
   );
 }

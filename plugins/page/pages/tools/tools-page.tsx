@@ -111,6 +111,9 @@ export function ToolsPage({ shown }: { shown: string | undefined }) {
   );
 }
 
+const nameOf = ({ value, rule }: TrustedDestination): string =>
+  rule ? words.destinations.rule(rule) : visibleLine(value);
+
 interface DestinationsProps {
   readonly of: readonly TrustedDestination[];
   readonly isOperator: boolean;
@@ -130,7 +133,7 @@ function Destinations({ of: destinations, isOperator, onChanged }: DestinationsP
         {destinations.map((one) => (
           <li key={JSON.stringify([one.value, one.tool, one.user])}>
             <span>
-              <bdi>{visibleLine(one.value)}</bdi>
+              <bdi>{nameOf(one)}</bdi>
               <span class="soft">
                 {[one.tool ?? everyTool, one.user === undefined ? forAll : forYou, since(one.added_at)].join(
                   " · ",
@@ -141,7 +144,7 @@ function Destinations({ of: destinations, isOperator, onChanged }: DestinationsP
               <Button
                 label={text.basics.remove}
                 class="small danger"
-                aria-label={words.destinations.remove(visibleLine(one.value))}
+                aria-label={words.destinations.remove(nameOf(one))}
                 onClick={() => remove(one)}
               />
             )}

@@ -220,6 +220,9 @@ export const chat: Catalogue["chat"] = {
     allowAlways: "Dieses Werkzeug immer erlauben",
     allowDestination: "Erlauben, und dieses Ziel ab jetzt",
     allowDestinations: "Erlauben, und diese Ziele ab jetzt",
+    allowRule: (what) => `Erlauben, und ab jetzt ${what}`,
+    allowAmount: "Erlauben, und ab jetzt bis zu diesem Betrag",
+    amountADay: (param) => `Grenze für alle Aufrufe eines Tages (${param})`,
     deny: "Ablehnen",
     says: (source) => [source, " sagt:"],
     signIn: "Anmeldung",
@@ -235,6 +238,7 @@ export const chat: Catalogue["chat"] = {
     once: (tool) => `Du hast ${tool} einmal erlaubt`,
     always: (tool) => `Du erlaubst ${tool} immer`,
     destination: (tool) => `Du hast ${tool} erlaubt, und das Ziel ab jetzt`,
+    rule: (tool) => `Du hast ${tool} erlaubt und eine Regel dafür gesetzt`,
     deny: (tool) => `Du hast ${tool} abgelehnt`,
   },
   answeredSteps: {

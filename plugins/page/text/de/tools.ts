@@ -154,7 +154,11 @@ export const tools: Catalogue["tools"] = {
   },
   destinations: {
     title: "Vertraute Ziele",
-    note: "Ein Aufruf an eine Adresse, die du nicht selbst genannt hast, fragt zuerst. Bei diesen ist die Adresse allein kein Grund zu fragen.",
+    note: "Ein Aufruf an eine Adresse, die du nicht selbst genannt hast, fragt zuerst. Bei diesen ist die Adresse allein kein Grund zu fragen. Auch Regeln, die du mit einer Antwort gesetzt hast, stehen hier.",
+    rule: ({ kind, param, limit, unit = "" }) =>
+      kind === "amount"
+        ? `bis zu ${[limit, unit].join(" ").trim()} am Tag (${param})`
+        : `${limit.startsWith("@") ? "jede Adresse" : "alles in"} ${limit} (${param})`,
     none: "Es gibt keine.",
     everyTool: "jedes Werkzeug",
     forAll: "für alle",

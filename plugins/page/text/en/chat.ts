@@ -147,6 +147,9 @@ export const chat = {
     allowAlways: "Always allow this tool",
     allowDestination: "Allow, and this destination from now on",
     allowDestinations: "Allow, and these destinations from now on",
+    allowRule: (what: string) => `Allow, and ${what} from now on`,
+    allowAmount: "Allow, and up to this amount from now on",
+    amountADay: (param: string) => `Limit for all calls of a day (${param})`,
     deny: "Deny",
     says: (source: ComponentChild): ComponentChild => [source, " says:"],
     signIn: "Sign-in",
@@ -166,6 +169,7 @@ export const chat = {
     once: (tool: string) => `You allowed ${tool} once`,
     always: (tool: string) => `You always allow ${tool}`,
     destination: (tool: string) => `You allowed ${tool}, and its destination from now on`,
+    rule: (tool: string) => `You allowed ${tool}, and set a rule for it`,
     deny: (tool: string) => `You denied ${tool}`,
   },
   answeredSteps: {

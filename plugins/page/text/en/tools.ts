@@ -1,3 +1,4 @@
+import type { ParamRule } from "../../api.ts";
 import { dateOnly, dateTime, list, plural } from "../language.ts";
 
 /** Tools and MCP servers. */
@@ -154,7 +155,11 @@ export const tools = {
   },
   destinations: {
     title: "Trusted destinations",
-    note: "A call to an address that you did not give yourself asks first. For these, the address alone is no reason to ask.",
+    note: "A call to an address that you did not give yourself asks first. For these, the address alone is no reason to ask. Rules that you set with an answer are here, too.",
+    rule: ({ kind, param, limit, unit = "" }: ParamRule) =>
+      kind === "amount"
+        ? `up to ${[limit, unit].join(" ").trim()} a day (${param})`
+        : `${limit.startsWith("@") ? "any address" : "anything in"} ${limit} (${param})`,
     none: "There are none.",
     everyTool: "every tool",
     forAll: "for everybody",

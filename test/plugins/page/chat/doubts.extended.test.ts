@@ -78,6 +78,36 @@ describeInBrowser("a call whose values somebody else supplied", () => {
     expect(page.complaints).toEqual([]);
   });
 
+  test("takes the limit of a rule that the person types, and lists the rule with a way back", async () => {
+    const page = await openPage({ width: 390 });
+    const { model, sent, say, card, gateway } = await openOffice(page);
+    const asked = `Read bill.txt and pay that much to ${IBAN}`;
+    model.script({ calls: [READ] }, { calls: [pay("p1", IBAN)] }, { text: "Paid once." });
+    await say(asked);
+    const limit = card.getByLabel("Limit for all calls of a day (amount)");
+    const allow = card.getByRole("button", { name: "Allow, and up to this amount from now on" });
+    await allow.click();
+    await limit.fill("1,000");
+    await allow.click();
+    expect(sent).toEqual([]);
+    await expectAccessible(page);
+    await limit.fill("150.50");
+    await allow.click();
+    await page.getByText("Paid once.").waitFor();
+    await page.getByText("You allowed send_money, and set a rule for it").waitFor();
+    model.script({ calls: [READ] }, { calls: [pay("p2", IBAN, 99)] }, { text: "Paid again." });
+    await say(`${asked} again`);
+    await page.getByText("Paid again.").waitFor();
+    expect(sent).toHaveLength(2);
+    await page.goto(`${gateway.url}/tools`);
+    const rules = page.getByRole("region", { name: "Trusted destinations" });
+    await rules.getByText("up to 150.5 a day (amount)").waitFor();
+    await expectAccessible(page);
+    await rules.getByRole("button", { name: "Remove up to 150.5 a day (amount)" }).click();
+    await rules.getByText("There are none.").waitFor();
+    expect(page.complaints).toEqual([]);
+  });
+
   test("shows a stranger's text as text, lists calls that one answer is for, and is denied or allowed on a phone", async () => {
     const page = await openPage({ width: 390 });
     const hostile = `<img src=x onerror="document.title='owned'">\u202e\u200b${"x".repeat(300)} to <b>${IBAN}</b>`;
