@@ -22,6 +22,12 @@ export class Away extends Fault {
   }
 }
 
+class Full extends Fault {
+  constructor() {
+    super("unavailable", "store_full", "the disk is full");
+  }
+}
+
 function nodeSql(database: Database, node: SimulatedNode, world: World): Sql {
   const { machine } = world;
   function act<Result>(
@@ -38,6 +44,7 @@ function nodeSql(database: Database, node: SimulatedNode, world: World): Sql {
       };
       machine.wait(node, label, async () => {
         if (node.cutUntil > machine.now()) return reject(new Away());
+        if (isWrite && node.fullUntil > machine.now()) return reject(new Full());
         const trouble = isWrite ? world.meetFate(node, label) : undefined;
         if (trouble === "crash before") return world.crash(node);
         if (trouble === "cut connection") return reject(new Away());

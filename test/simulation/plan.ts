@@ -37,6 +37,8 @@ const NARROW = 0.5;
 const FEW_KINDS = 3;
 /** In how many worlds people talk, up to three of them. */
 const TALKS = 0.4;
+/** In how many of those with one node, where things fail, they do nothing else: there a plugin may be unloaded while the disk is full. */
+const ONLY_TALKS = 0.5;
 const MAX_RATE = 0.15;
 const QUIET = 0.2;
 /** Those of a quiet world come close together, so that work has to wait for other work. */
@@ -52,6 +54,7 @@ export function planOf(seed: number): Plan {
   const kinds = narrow() < NARROW ? Array.from({ length: FEW_KINDS }, kindOf) : KINDS;
   const talk = random(seed ^ 0x7a1c);
   const talks = talk() < TALKS ? 1 + Math.floor(talk() * 3) : 0;
+  const onlyTalks = talks > 0 && !isFleet && !isQuiet && talk() < ONLY_TALKS;
   const span = TROUBLE_MS * 0.7 * (isQuiet ? QUIET_HASTE : 1);
   return {
     seed,
@@ -60,7 +63,7 @@ export function planOf(seed: number): Plan {
     nodes: isFleet ? 2 + Math.floor(chance() * 2) : 1,
     rate: isQuiet ? 0 : chance() ** 2 * MAX_RATE,
     deeds: [
-      ...Array.from({ length: count }, (_, number) => ({
+      ...Array.from({ length: onlyTalks ? 0 : count }, (_, number) => ({
         at: Math.floor(chance() * span),
         kind: kinds[Math.floor(chance() * kinds.length)] as string,
         number,

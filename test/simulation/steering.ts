@@ -2,7 +2,7 @@
 import { Fault } from "../../kernel/plugin.ts";
 import { ask, pause } from "./client.ts";
 import { inside } from "./machine.ts";
-import type { Deed, Part, SimulatedNode, World } from "./world.ts";
+import { type Deed, type Part, type SimulatedNode, TROUBLE_MS, type World } from "./world.ts";
 
 const KIND = "talk";
 const VERBS = ["post", "say", "append", "save"];
@@ -12,6 +12,9 @@ const MAX_PAUSE_MS = 6000;
 const TAKES_BACK = 0.2;
 /** How often somebody says after which message theirs comes, as the page does. */
 const SAYS_AFTER = 0.3;
+/** How often the operator of a node alone unloads a plugin meanwhile, which interrupts what runs, and its disk is full just then. */
+const UNLOADS = 0.3;
+const MAX_FULL_MS = 4000;
 
 interface Said {
   readonly what: string;
@@ -47,8 +50,19 @@ export function steeringPart(): Part {
       newest = id?.turn ?? newest;
       await pause(world, Math.floor(chance() ** 3 * MAX_PAUSE_MS));
       if (id !== undefined && chance() < TAKES_BACK) await takeBack(world, one, id.turn);
+      if (mayUnload(world) && chance() < UNLOADS) unload(world);
     }
     talking--;
+  }
+
+  function unload(world: World): void {
+    const [node] = world.serving();
+    const now = world.machine.now();
+    if (node === undefined || node.stoppedUntil > now || now > TROUBLE_MS) return;
+    node.fullUntil = now + Math.floor(world.machine.chance() * MAX_FULL_MS);
+    world.note(node, "a plugin is unloaded while the disk is full");
+    world.count("unloaded plugins", 1);
+    void inside(node, () => world.service(node, "agent").extend({})());
   }
 
   /** As the route that steers asks for it. Nobody says the same again: it could have been heard. */
@@ -143,5 +157,9 @@ export function steeringPart(): Part {
     },
   };
 }
+
+/** What else is under way then is not looked at yet. */
+const mayUnload = ({ plan: { isFleet, isQuiet, deeds } }: World): boolean =>
+  !isFleet && !isQuiet && deeds.every(({ kind }) => kind === KIND);
 
 const userOf = ({ talk }: Said): string => `talker ${talk}`;

@@ -37,6 +37,8 @@ export interface Deed {
 export interface SimulatedNode extends Process {
   readonly id: number;
   cutUntil: number;
+  /** Until then its disk is full. */
+  fullUntil: number;
   servesSince: number;
   diedAt: number;
   running: Running | undefined;
@@ -177,6 +179,7 @@ export async function play(
       ...{ name: `node ${id}`, id, machine, isDead: false, stoppedUntil: 0, skew: 0 },
       ...{
         cutUntil: 0,
+        fullUntil: 0,
         servesSince: 0,
         diedAt: Number.POSITIVE_INFINITY,
         running: undefined,
