@@ -6,7 +6,7 @@ const megabytes = (count: number): number => count * 1024 * 1024;
 export default definePlugin({
   name: "responses",
   kind: "channel",
-  needs: ["web", "agent", "jobs", "threads", "memory", "store", "storage", "kernel"],
+  needs: ["web", "agent", "attachments", "jobs", "threads", "memory", "store", "storage", "kernel"],
   wants: ["toolCalls"],
   configure(env) {
     const isOn = env.flag("RESPONSES_ENABLED", true, "The Responses API on the gateway");

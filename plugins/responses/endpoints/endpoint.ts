@@ -18,6 +18,7 @@ import { compile, mistakeFault, refusalOf } from "../wire/refusal.ts";
 export type EndpointServices =
   | "web"
   | "agent"
+  | "attachments"
   | "jobs"
   | "threads"
   | "memory"

@@ -45,12 +45,12 @@ export async function mountAll({
   const seals = await createSeals(store);
   const conversations = await createStoredConversations(store, storage, threads);
   const pageOf = (thread: string) => `${use.web.url}/#/chat/${thread}`;
-  const attachments = { remote, resolveFile: files.resolveFile };
-  const shared = { ...use, ...seals, sql, requests, locations, log, pageOf, attachments };
+  const attachments = { remote, resolveFile: files.resolveFile, textOf: use.attachments.textOf };
+  const shared = { ...use, ...seals, sql, requests, locations, log, pageOf };
   const parts: EndpointParts = {
     ...{ ...shared, conversations, files, maxFileBytes, seals },
-    intake: createIntake({ ...shared, replay }),
-    chatIntake: createIntake({ ...shared, replay: true }),
+    intake: createIntake({ ...shared, attachments, replay }),
+    chatIntake: createIntake({ ...shared, attachments, replay: true }),
     answers: createAnswers({ ...shared, timeoutSecs }),
     joinConversation: createJoinConversation(threads, conversations),
   };

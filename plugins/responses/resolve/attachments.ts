@@ -1,6 +1,7 @@
 /** Reads the attachments of a request into bytes that a turn can hold, or refuses them. */
 import { hash, randomUUIDv7 } from "node:crypto";
 import {
+  documentKind,
   imageProblem,
   isTextual,
   mimeOfName,
@@ -14,8 +15,8 @@ import {
   OutboundError,
   type PrivateHosts,
 } from "../../../kernel/kit/outbound.ts";
-import { type Attachment, reason } from "../../../kernel/plugin.ts";
-import type { AttachedBytes } from "../../agent/services.ts";
+import { type Attachment, Fault, reason } from "../../../kernel/plugin.ts";
+import type { AttachedBytes, Attachments } from "../../agent/services.ts";
 import type { GivenAttachment, GivenItem, KeptAttachment, SaidItem } from "../parse/items.ts";
 import type { GivenBytes } from "../parse/open-items.ts";
 import type { StoredFiles } from "../stored/files.ts";
@@ -24,6 +25,7 @@ import { invalid } from "../wire/refusal.ts";
 export interface AttachmentParts {
   readonly remote: Pick<ReturnType<typeof createRemoteFiles>, "read">;
   readonly resolveFile: StoredFiles["resolveFile"];
+  readonly textOf: Attachments["textOf"];
 }
 
 const MAX_BYTES = 20 * 1024 * 1024;
@@ -65,8 +67,9 @@ export async function resolveAttachments(user: string, given: readonly GivenItem
     const mime = typeOf(one, said, name, data);
     const text = one.kind === "file" ? textOfFile(mime, data) : undefined;
     if (text !== undefined) return `<file name=${JSON.stringify(name ?? "file")}>\n${text}\n</file>`;
+    const said8 = await documentOf(one, name ?? "file", data);
     const id = randomUUIDv7();
-    attached.push({ id, data });
+    attached.push({ id, data, ...(said8 && { text: said8 }) });
     const { kind, detail, source } = one;
     return {
       id,
@@ -78,7 +81,20 @@ export async function resolveAttachments(user: string, given: readonly GivenItem
       digest: digestOf(one),
       url: source.type === "url" ? source.url : undefined,
       file: source.type === "file" ? source.id : undefined,
+      text: said8 && { bytes: said8.byteLength },
     };
+  }
+
+  /** What a document says that no provider takes: unlike an image or a PDF, a model reads its text alone. */
+  async function documentOf({ kind, at }: GivenAttachment, name: string, data: Uint8Array) {
+    const found = kind === "file" ? documentKind(name, data) : undefined;
+    if (found !== "archive" && found !== "mail") return undefined;
+    try {
+      return Buffer.from(await parts.textOf(user, { name, data }));
+    } catch (error) {
+      if (!(error instanceof Fault) || error.kind !== "invalid") throw error;
+      throw invalid(at, error.code, error.message);
+    }
   }
 
   const items: SaidItem[] = [];
@@ -130,8 +146,16 @@ function typeOf(
 }
 
 /** The agent keeps fewer fields. */
-export const plainAttachment = ({ id, kind, mime, size, name, detail }: KeptAttachment): Attachment => ({
-  ...{ id, kind, mime, size, name, detail },
+export const plainAttachment = ({
+  id,
+  kind,
+  mime,
+  size,
+  name,
+  detail,
+  text,
+}: KeptAttachment): Attachment => ({
+  ...{ id, kind, mime, size, name, detail, text },
 });
 
 /** Reads files by URL. A stranger chose it, so only public addresses are dialled, and no redirect is followed. */

@@ -25,7 +25,11 @@ testOnSqlite(
       sql,
       pageOf: () => "",
       replay: true,
-      attachments: { remote: { read: () => Promise.reject() }, resolveFile: async () => undefined },
+      attachments: {
+        remote: { read: () => Promise.reject() },
+        resolveFile: async () => undefined,
+        textOf: () => Promise.reject(),
+      },
       unseal: () => undefined,
     });
     const request = parseOpen({ model: "any", input: "Hi", truncation: "auto" }, true);

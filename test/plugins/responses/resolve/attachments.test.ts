@@ -2,6 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { Fault } from "../../../../kernel/fault.ts";
 import type { GivenItem } from "../../../../plugins/responses/parse/items.ts";
 import { parseOpen } from "../../../../plugins/responses/parse/open.ts";
 import { createRemoteFiles, resolveAttachments } from "../../../../plugins/responses/resolve/attachments.ts";
@@ -34,7 +35,11 @@ function resolver(privateHosts: ReadonlySet<string> = new Set()) {
   const files: Record<string, { mime: string; name: string; data: Buffer }> = {
     "file-1": { mime: "application/pdf", name: "plan.pdf", data: Buffer.from("%PDF-1.7 …") },
   };
-  const parts = { remote, resolveFile: async (_user: string, id: string) => files[id] };
+  const textOf = async (_user: string, { name, data }: { name: string; data: Uint8Array }) => {
+    if (data.length > 4) return `${name} says so`;
+    throw new Fault("invalid", "unreadable_document", `"${name}" cannot be read: it is damaged.`);
+  };
+  const parts = { remote, resolveFile: async (_user: string, id: string) => files[id], textOf };
   return (...content: object[]) => resolveAttachments("ann", itemsOf(...content), parts);
 }
 
@@ -48,6 +53,19 @@ test("an image in the request becomes an attachment with its bytes, known by wha
     },
   ]);
   expect(attached).toMatchObject([{ data: PNG }]);
+});
+
+test("a Word document stays a file with the text that a model reads; a damaged one is refused", async () => {
+  const resolve = resolver();
+  const file = (data: string) => ({
+    type: "input_file",
+    filename: "lease.docx",
+    file_data: Buffer.from(data).toString("base64"),
+  });
+  const { items, attached } = await resolve(file("PK\x03\x04 and more"));
+  expect(items).toMatchObject([{ attachments: [{ kind: "file", name: "lease.docx", text: { bytes: 18 } }] }]);
+  expect(attached.map(({ text }) => Buffer.from(text ?? []).toString())).toEqual(["lease.docx says so"]);
+  await expect(resolve(file("PK\x03\x04"))).rejects.toMatchObject({ code: "unreadable_document" });
 });
 
 test("a file that is a text becomes part of the message; another stays a file", async () => {
