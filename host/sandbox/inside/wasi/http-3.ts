@@ -1,6 +1,6 @@
 /** `wasi:http` 0.3: the client's half. A request goes the way of `http-request` when its body has been read to the end. */
-import type { HttpResponse, ToolRequest } from "../../protocol.ts";
-import { createFieldsClass, type Fields, toHeadersJson } from "./fields.ts";
+import type { HttpResponse } from "../../protocol.ts";
+import { createFieldsClass, type Fields } from "./fields.ts";
 import {
   countStream,
   type Done,
@@ -10,11 +10,11 @@ import {
   type GuestStream,
   pieces,
 } from "./guest-streams.ts";
-import { MAX_BODY_BYTES, MAX_TEXT, nameOf, type Send, sendCounted, timeoutIn } from "./http.ts";
+import { MAX_BODY_BYTES, type Send, sendCounted, timeoutIn } from "./http.ts";
 import { type Holdings, Refusal, Resource } from "./io.ts";
+import { RequestHead } from "./request-head.ts";
 import { type Result, withAddress } from "./responses.ts";
 
-type Variant = { readonly tag: string; readonly val?: string };
 /** The only error code that has room for words. */
 type ErrorCode = { readonly tag: "internal-error"; readonly val: string };
 type Trailers = GuestFuture<Result<Fields | undefined, unknown>>;
@@ -61,19 +61,13 @@ export function createHttp3(holdings: Holdings, send: Send): Readonly<Record<str
     }
   }
 
-  class Request extends Resource {
+  class Request extends RequestHead {
     readonly #account = holdings.account;
-    readonly #headers: Fields;
     /** Read from the start: a guest may write it whole before it sends, or while it waits for the answer. */
     readonly #body: Promise<Uint8Array | undefined | string>;
     #isSent = false;
     readonly #options: RequestOptions | undefined;
     readonly #sent = Promise.withResolvers<Result<undefined, ErrorCode>>();
-    #held = 0;
-    #method: Variant = { tag: "get" };
-    #scheme: Variant | undefined;
-    #authority: string | undefined;
-    #path: string | undefined;
 
     private constructor(
       headers: Fields,
@@ -81,12 +75,10 @@ export function createHttp3(holdings: Holdings, send: Send): Readonly<Record<str
       trailers: Trailers,
       options: RequestOptions | undefined,
     ) {
-      super(holdings);
+      super(holdings, headers);
       countStream(holdings);
-      this.#headers = headers;
       this.#options = options;
       this.#body = contents === undefined ? Promise.resolve(undefined) : this.#readBody(contents, trailers);
-      headers.isFrozen = true;
       if (options !== undefined) options.isFrozen = true;
     }
     static new(
@@ -102,47 +94,13 @@ export function createHttp3(holdings: Holdings, send: Send): Readonly<Record<str
       throw new TypeError("a tool answers no requests");
     }
 
-    getMethod(): Variant {
-      return this.#method;
-    }
-    setMethod(method: Variant): void {
-      this.#hold(method.val);
-      this.#method = method;
-    }
-    getPathWithQuery(): string | undefined {
-      return this.#path;
-    }
-    setPathWithQuery(path: string | undefined): void {
-      this.#hold(path);
-      this.#path = path;
-    }
-    getScheme(): Variant | undefined {
-      return this.#scheme;
-    }
-    setScheme(scheme: Variant | undefined): void {
-      this.#hold(scheme?.val);
-      this.#scheme = scheme;
-    }
-    getAuthority(): string | undefined {
-      return this.#authority;
-    }
-    setAuthority(authority: string | undefined): void {
-      this.#hold(authority);
-      this.#authority = authority;
-    }
     getOptions(): RequestOptions | undefined {
       const shown = this.#options?.clone();
       if (shown !== undefined) shown.isFrozen = true;
       return shown;
     }
-    getHeaders(): Fields {
-      const shown = this.#headers.clone();
-      shown.isFrozen = true;
-      return shown;
-    }
-    [Symbol.dispose](): void {
-      this.#account.give(this.#held);
-      this.#held = 0;
+    override [Symbol.dispose](): void {
+      super[Symbol.dispose]();
       if (!this.#isSent)
         void this.#body.then((body) => {
           if (typeof body === "object") this.#account.give(body.byteLength);
@@ -151,12 +109,7 @@ export function createHttp3(holdings: Holdings, send: Send): Readonly<Record<str
 
     static async send(request: Request): Promise<Response> {
       const options = request.#options;
-      const asked: Omit<ToolRequest, "body"> = {
-        method: (request.#method.val ?? request.#method.tag).toUpperCase(),
-        url: `${nameOf(request.#scheme)}://${request.#authority ?? ""}${request.#path ?? "/"}`,
-        headersJson: toHeadersJson(request.#headers),
-        timeoutMs: timeoutIn(options?.getConnectTimeout(), options?.getFirstByteTimeout()),
-      };
+      const asked = request.asked(timeoutIn(options?.getConnectTimeout(), options?.getFirstByteTimeout()));
       const account = request.#account;
       request.#isSent = true;
       const body = await request.#body;
@@ -171,7 +124,7 @@ export function createHttp3(holdings: Holdings, send: Send): Readonly<Record<str
         return Response.received({ headers: [], ...reply });
       } finally {
         if (typeof body === "object") account.give(body.byteLength);
-        request.#headers[Symbol.dispose]();
+        request.fields[Symbol.dispose]();
         request[Symbol.dispose]();
       }
     }
@@ -200,13 +153,6 @@ export function createHttp3(holdings: Holdings, send: Send): Readonly<Record<str
       const code = internal(words);
       this.#sent.resolve({ tag: "err", val: code });
       return new Refusal(code);
-    }
-    #hold(text: string | undefined): void {
-      if (text === undefined) return;
-      if (text.length > MAX_TEXT) throw new Refusal();
-      const bytes = text.length * 2;
-      if (!this.#account.take(bytes)) throw new RangeError("the requests are too long");
-      this.#held += bytes;
     }
   }
 

@@ -1,7 +1,8 @@
 /** `wasi:http`, which `fetch` is made of. A request is sent as soon as it is whole, and the guest waits with `poll`. */
 import type { ToolReply, ToolRequest } from "../../protocol.ts";
-import { createFieldsClass, type Fields, toHeadersJson, WANTS_WORDS } from "./fields.ts";
+import { createFieldsClass, type Fields, WANTS_WORDS } from "./fields.ts";
 import { type Holdings, OutputStream, Refusal, Resource } from "./io.ts";
+import { RequestHead, type Variant } from "./request-head.ts";
 import {
   FutureIncomingResponse,
   FutureTrailers,
@@ -13,12 +14,9 @@ import {
 export type Send = (request: ToolRequest) => Promise<ToolReply>;
 
 export const MAX_BODY_BYTES = 1 << 20;
-export const MAX_TEXT = 1 << 16;
 
 const TOO_MANY = "This call has asked for far too many requests.";
 const LOST = { ok: false, error: "The request could not be sent." } as const;
-
-type Variant = { readonly tag: string; readonly val?: string };
 
 export function createHttp(holdings: Holdings, send: Send): Readonly<Record<string, object>> {
   const Headers = createFieldsClass(holdings);
@@ -49,20 +47,11 @@ export function createHttp(holdings: Holdings, send: Send): Readonly<Record<stri
     }
   }
 
-  class OutgoingRequest extends Resource {
-    readonly #account = holdings.account;
-    readonly #headers: Fields;
-    #held = 0;
+  class OutgoingRequest extends RequestHead {
     #body: OutgoingBody | undefined;
-    #method: Variant = { tag: "get" };
-    #scheme: Variant | undefined;
-    #authority: string | undefined;
-    #path: string | undefined;
 
     constructor(headers: Fields) {
-      super(holdings);
-      this.#headers = headers;
-      headers.isFrozen = true;
+      super(holdings, headers);
     }
     body(): OutgoingBody {
       if (this.#body !== undefined) throw new Refusal();
@@ -70,64 +59,30 @@ export function createHttp(holdings: Holdings, send: Send): Readonly<Record<stri
       return this.#body;
     }
     method(): Variant {
-      return this.#method;
-    }
-    setMethod(method: Variant): void {
-      this.#hold(method.val);
-      this.#method = method;
+      return this.getMethod();
     }
     scheme(): Variant | undefined {
-      return this.#scheme;
-    }
-    setScheme(scheme: Variant | undefined): void {
-      this.#hold(scheme?.val);
-      this.#scheme = scheme;
+      return this.getScheme();
     }
     authority(): string | undefined {
-      return this.#authority;
-    }
-    setAuthority(authority: string | undefined): void {
-      this.#hold(authority);
-      this.#authority = authority;
+      return this.getAuthority();
     }
     pathWithQuery(): string | undefined {
-      return this.#path;
-    }
-    setPathWithQuery(path: string | undefined): void {
-      this.#hold(path);
-      this.#path = path;
+      return this.getPathWithQuery();
     }
     headers(): Fields {
-      const shown = this.#headers.clone();
-      shown.isFrozen = true;
-      return shown;
-    }
-    [Symbol.dispose](): void {
-      this.#account.give(this.#held);
-      this.#held = 0;
-    }
-    #hold(text: string | undefined): void {
-      if (text === undefined) return;
-      if (text.length > MAX_TEXT) throw new Refusal();
-      const bytes = text.length * 2;
-      if (!this.#account.take(bytes)) throw new RangeError("the requests are too long");
-      this.#held += bytes;
+      return this.getHeaders();
     }
 
     static send(request: OutgoingRequest, options: RequestOptions | undefined): FutureIncomingResponse {
-      const wantsWords = request.#headers.has(WANTS_WORDS);
+      const wantsWords = request.fields.has(WANTS_WORDS);
       const future = new FutureIncomingResponse(holdings, Headers, wantsWords);
-      const asked = {
-        method: (request.#method.val ?? request.#method.tag).toUpperCase(),
-        url: `${nameOf(request.#scheme)}://${request.#authority ?? ""}${request.#path ?? "/"}`,
-        headersJson: toHeadersJson(request.#headers),
-        timeoutMs: timeoutIn(options?.connectTimeout(), options?.firstByteTimeout()),
-      };
+      const asked = request.asked(timeoutIn(options?.connectTimeout(), options?.firstByteTimeout()));
       // It counts until it is answered: a guest could put any number of them on their way.
       const begin = async (body: Result<Uint8Array | undefined, string>) => {
         future.settle(await sendCounted(holdings, send, asked, body));
         request.#body?.release();
-        request.#headers[Symbol.dispose]();
+        request.fields[Symbol.dispose]();
         request[Symbol.dispose]();
       };
       if (request.#body === undefined) void begin({ tag: "ok", val: undefined });
@@ -176,10 +131,6 @@ export function timeoutIn(connect: Duration, firstByte: Duration): number | unde
 }
 
 type Duration = bigint | undefined;
-
-export function nameOf(scheme: Variant | undefined): string {
-  return scheme === undefined ? "https" : (scheme.val ?? scheme.tag).toLowerCase();
-}
 
 class OutgoingBody extends Resource {
   readonly #account;
