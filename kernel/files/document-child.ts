@@ -1,11 +1,8 @@
 /** The process that reads a document: one thread reads it, the other watches how much memory that takes. */
 import { Socket } from "node:net";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { readHtml } from "./documents/html.ts";
-import { readMail } from "./documents/mail.ts";
-import { readArchive } from "./documents/office.ts";
 import { createPassages, Enough, type Passage, type Trouble, Unreadable } from "./documents/passages.ts";
-import { type PdfDocument, readPdf } from "./documents/pdf.ts";
+import type { PdfDocument } from "./documents/pdf.ts";
 
 /** How the bytes are read; as `pages`, a PDF for a tool. */
 export type DocumentKind = "archive" | "html" | "mail" | "pdf";
@@ -32,15 +29,15 @@ interface Work {
 }
 
 const LOOK_MS = 20;
-const TIMEOUT_MS = 120_000;
 /** The pipe that the process that started it reads. */
 const ANSWERS = 3;
 
 if (isMainThread) await watch();
-else parentPort?.postMessage(await replyTo(workerData as Work));
+// Not awaited here: in a bundle, what is loaded later may share code with this module, and would wait for it.
+else void replyTo(workerData as Work).then((reply) => parentPort?.postMessage(reply));
 
 async function watch(): Promise<void> {
-  const [library = "", memoryBytes = "", maxLength = "", reading = ""] = process.argv.slice(2);
+  const [library = "", memoryBytes = "", maxLength = "", reading = "", millis = ""] = process.argv.slice(2);
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   const work: Work = {
@@ -54,8 +51,8 @@ async function watch(): Promise<void> {
   reader.on("error", (error) =>
     end({ status: (error as { code?: string }).code === "ERR_WORKER_OUT_OF_MEMORY" ? "memory" : "broken" }),
   );
-  // Ends the process if its parent is gone.
-  setTimeout(() => process.exit(1), TIMEOUT_MS);
+  // Its parent ends it earlier, unless it is gone.
+  setTimeout(() => process.exit(1), Number(millis) * 2);
   // Unpacked data lies outside the heap that V8 bounds.
   setInterval(() => {
     if (process.memoryUsage.rss() > Number(memoryBytes)) end({ status: "memory" });
@@ -68,14 +65,17 @@ function end(reply: DocumentReply): void {
 
 async function replyTo(work: Work): Promise<DocumentReply> {
   try {
-    if (work.reading === "pages")
+    if (work.reading === "pages") {
+      const { readPdf } = await import("./documents/pdf.ts");
       return { status: "pages", ...(await readPdf(work.data, work.library, "paragraphs", work.maxLength)) };
+    }
     return { status: "ok", ...(await takeApart(work)) };
   } catch (error) {
     return { status: error instanceof Unreadable ? error.trouble : "broken" };
   }
 }
 
+/** Loads only what reads this kind: each reading has a process of its own. */
 async function takeApart({ data: given, library, maxLength, reading }: Work): Promise<ReadDocument> {
   const data = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   const passages = createPassages(maxLength);
@@ -85,14 +85,19 @@ async function takeApart({ data: given, library, maxLength, reading }: Work): Pr
   };
   try {
     if (reading === "pdf") {
+      const { readPdf } = await import("./documents/pdf.ts");
       const { pages, count } = await readPdf(data, library, "lines", maxLength);
       isCut = count > pages.length;
       for (const [at, page] of pages.entries()) passages.add(page, { page: at + 1 });
-    } else if (reading === "archive") await readArchive(data, passages, found);
-    else if (reading === "mail") {
+    } else if (reading === "archive") {
+      const { readArchive } = await import("./documents/office.ts");
+      await readArchive(data, passages, found);
+    } else if (reading === "mail") {
+      const { readMail } = await import("./documents/mail.ts");
       found("message/rfc822");
       await readMail(data, passages);
     } else {
+      const { readHtml } = await import("./documents/html.ts");
       found("text/html");
       readHtml(data, passages);
     }

@@ -154,6 +154,7 @@ async function readOne(
     `${limits.memoryBytes}`,
     `${maxLength}`,
     kind,
+    `${limits.millis}`,
   ];
   const child = spawn(process.execPath, args, { env: {}, stdio: ["pipe", "ignore", "ignore", "pipe"] });
   let stopped: Problem | undefined;

@@ -1,4 +1,5 @@
 /** A mail: who wrote it to whom, what it says, and the names of what came with it. */
+import { simpleParser } from "mailparser";
 import { createFlow } from "./flow.ts";
 import { readHtml } from "./html.ts";
 import type { Passages } from "./passages.ts";
@@ -9,8 +10,6 @@ const MAX_HEADER_BYTES = 128 * 2 ** 10;
 const MAX_PARTS = 200;
 
 export async function readMail(data: Buffer, passages: Passages): Promise<void> {
-  // It takes a while to load, and few documents are mails.
-  const { simpleParser } = await import("mailparser");
   const options = {
     ...{ skipHtmlToText: true, skipTextToHtml: true, skipImageLinks: true },
     // Of the splitter below it, which has no types here.
