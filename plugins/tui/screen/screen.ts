@@ -10,7 +10,7 @@ import type { ChangeSignal } from "../conversation/change-signal.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { isStep } from "../conversation/entry.ts";
 import type { PendingFiles } from "../files/pending-files.ts";
-import { durationOf, percentOf, plural, thousands } from "../text/amounts.ts";
+import { elapsedOf, percentOf, plural, thousands } from "../text/amounts.ts";
 import { cut, plain } from "../text/lines.ts";
 import type { Palette } from "../text/palette.ts";
 import { layOut } from "./composer.ts";
@@ -158,7 +158,7 @@ function ActivityLine(props: ActivityProps): ReactElement {
   const text = view.isQuitting
     ? `Ctrl+C again quits${stopped(props.status())}`
     : activity
-      ? `${SPINNER[frame % SPINNER.length]} ${activity.what} ${durationOf(Math.max(0, Math.floor((Date.now() - activity.since) / 1000) * 1000))} · Esc to cancel${scrolled}`
+      ? `${SPINNER[frame % SPINNER.length]} ${activity.what}${elapsedOf(Date.now() - activity.since)} · Esc to cancel${scrolled}`
       : view.isClearing
         ? `Esc again to clear · Ctrl+P brings it back${scrolled}`
         : field === undefined

@@ -35,3 +35,7 @@ export function durationOf(millis: number): string {
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** How long something has been going on, in whole seconds after a space; nothing in the first one. */
+export const elapsedOf = (millis: number): string =>
+  millis < 1000 ? "" : ` ${durationOf(Math.floor(millis / 1000) * 1000)}`;
