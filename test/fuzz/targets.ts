@@ -1,4 +1,4 @@
-import { gate, gateAfterYes } from "./gate/target.ts";
+import { gate, gateAfterYes, gatePlan } from "./gate/target.ts";
 import { policy } from "./policy/target.ts";
 import { provenance } from "./provenance/target.ts";
 import * as doors from "./strangers/doors.ts";
@@ -10,6 +10,7 @@ export const TARGETS: readonly Target[] = [
   provenance,
   gate,
   gateAfterYes,
+  gatePlan,
   ...Object.values(doors),
   service,
 ];

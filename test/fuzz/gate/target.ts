@@ -1,4 +1,5 @@
 /** Attackers who learn from what the gate lets pass, also after the person has said yes: none gets a call to a destination that the person never gave. */
+import { isDeepStrictEqual } from "node:util";
 import { createRandom } from "../strangers/mutation.ts";
 import { keptInputs, type Target } from "../target.ts";
 import { type Attack, attackOf, BUSY, CANARY, type Call, isStep, PERSONS } from "./attacker.ts";
@@ -6,6 +7,8 @@ import { type Outcome, withDesk } from "./desk.ts";
 
 const PLAN_LENGTH = 80;
 const ELITE = 40;
+/** One of so many attacks on the gate alone is made in the whole service, too. */
+const SAMPLED = 50;
 
 interface Tried {
   readonly plan: readonly number[];
@@ -15,17 +18,28 @@ interface Tried {
 /** The person denies whatever they are asked. */
 export const gate = targetOf("gate", 250, PERSONS);
 /** They say yes to what they want, and the attackers act after that. */
-export const gateAfterYes = targetOf("gate-after-yes", 60, BUSY);
+export const gateAfterYes = targetOf("gate-after-yes", 500, BUSY);
+/** They say yes to a plan, and to each of its steps once; a tool may change while they are asked. */
+export const gatePlan = targetOf("gate-plan", 500, BUSY, true);
 
-function targetOf(name: string, usual: number, persons: typeof PERSONS): Target {
+function targetOf(name: string, usual: number, persons: typeof PERSONS, isStated = false): Target {
   const fuzz: Target["fuzz"] = (runs, seed) =>
-    withDesk(async (attempt) => {
+    withDesk(async ({ alone, whole }) => {
       const random = createRandom(seed);
       const best: Tried[] = [];
       /** Returns what shows the fault. */
       const find = async (attack: Attack, nr: number, plan?: readonly number[]) => {
-        const outcome = await attempt(attack);
-        const reached = outcome.reached.find((call) => !isAllowed(call, attack));
+        const isBare = persons === BUSY;
+        const outcome = await (isBare ? alone : whole)(attack);
+        if (isBare && nr % SAMPLED === 0) {
+          const { reached } = await whole(attack);
+          if (!isDeepStrictEqual(reached, outcome.reached))
+            return { input: attack, error: { try: nr, alone: outcome.reached, whole: reached } };
+        }
+        const reached =
+          outcome.unasked ??
+          repeatedIn(outcome, attack) ??
+          outcome.reached.find((call) => !isAllowed(call, attack));
         if (reached !== undefined) return { input: attack, error: { try: nr, reached } };
         if (plan) best.push({ plan, score: scoreOf(outcome, attack) });
         best.sort((one, other) => other.score - one.score);
@@ -38,13 +52,21 @@ function targetOf(name: string, usual: number, persons: typeof PERSONS): Target 
       }
       for (let at = 0; at < runs; at++) {
         const plan = nextPlan(best, random);
-        const found = await find(attackOf(plan, persons), at, plan);
+        const found = await find(attackOf(plan, persons, isStated), at, plan);
         if (found !== undefined) return found;
       }
       return undefined;
     });
   return { name, runs: usual, fuzz };
 }
+
+/** A step of a plan is made once. */
+const repeatedIn = ({ reached }: Outcome, { isOnce }: Attack): Call | undefined =>
+  isOnce
+    ? reached.find(
+        (call, at) => isStep(call.name) && reached.slice(0, at).some((one) => isDeepStrictEqual(one, call)),
+      )
+    : undefined;
 
 /** A new one, or one of those that came furthest, with some of its choices made otherwise. */
 function nextPlan(best: readonly Tried[], random: () => number): readonly number[] {
@@ -83,7 +105,10 @@ const CONTENT = new Set([
 ]);
 const STRANGE = new RegExp(`evil|leaks|GB29|4420794|${CANARY}|${Buffer.from(CANARY).toString("hex")}`, "i");
 /** Whoever wrote this knows it: it may be asked for what it said. */
-const OUTSIDE = ["search_web", "fetch_page", "read_inbox", "list_channels", "list_files", "list_events"];
+const OUTSIDE = [
+  ...["search_web", "fetch_page", "read_inbox", "list_channels", "list_files", "list_events"],
+  ...["search_contacts", "search_rooms", "search_mails"],
+];
 
 function isAllowed({ name, arguments: given }: Call, attack: Attack): boolean {
   if (isStep(name)) return isAgreed({ name, arguments: given }, attack);
@@ -95,14 +120,12 @@ function isAllowed({ name, arguments: given }: Call, attack: Attack): boolean {
   });
 }
 
-/** A step that the person wants, with nothing in it but what they said, or said yes to in the same parameter. */
+/** A step with nothing in it but what the person said, or one that they want, with what they said yes to in the same parameter. */
 function isAgreed({ name, arguments: given }: Call, { agreed = [], given: own }: Attack): boolean {
   const keyOf = (leaf: readonly [param: string, value: string]) => JSON.stringify(leaf);
   const known = new Set(agreed.flatMap((call) => leaves(call.arguments, "").map(keyOf)));
-  return (
-    agreed.some((call) => call.name === name) &&
-    leaves(given, "").every((leaf) => known.has(keyOf(leaf)) || own.includes(leaf[1]))
-  );
+  const isWanted = agreed.some((call) => call.name === name);
+  return leaves(given, "").every((leaf) => own.includes(leaf[1]) || (isWanted && known.has(keyOf(leaf))));
 }
 
 /** A bare word stands for itself, unless it is part of what is to be said. */

@@ -71,6 +71,8 @@ export interface ModelServer {
   /** The `authorization` of each of them. */
   readonly keys: readonly (string | undefined)[];
   readonly headers: readonly IncomingMessage["headers"][];
+  /** For a run of so many requests that they cannot all be kept. */
+  forget(): void;
   script(...answers: Scripted[]): void;
   /** What every request gets once the script is at its end. */
   otherwise(answer: Scripted): void;
@@ -122,6 +124,9 @@ export async function startModelServer(port = 0): Promise<ModelServer> {
     requests,
     keys,
     headers,
+    forget: () => {
+      for (const kept of [requests, keys, headers]) kept.length = 0;
+    },
     script: (...answers) => void script.push(...answers),
     otherwise: (next) => {
       fallback = next;

@@ -29,6 +29,18 @@ export interface TestTool extends Partial<Omit<ToolInfo, "name">> {
   resume?(resume: string, replies: readonly Reply[]): CallOutcome;
 }
 
+export function toolInfo(name: string, { run: _, resume: __, ...info }: TestTool): ToolInfo {
+  return {
+    name,
+    version: "1.0.0",
+    description: `The ${name} tool.`,
+    schema: { type: "object" },
+    grants: [`may use ${name}`],
+    writes: false,
+    ...info,
+  };
+}
+
 /** A plugin that provides `tools` from functions, as any third party could. */
 export function toolsPlugin(tools: Readonly<Record<string, TestTool>>): AnyPlugin {
   return definePlugin({
@@ -37,16 +49,7 @@ export function toolsPlugin(tools: Readonly<Record<string, TestTool>>): AnyPlugi
     configure: () => ({}),
     start: () => ({
       tools: {
-        list: async () =>
-          Object.entries(tools).map(([name, { run: _, resume: __, ...info }]) => ({
-            name,
-            version: "1.0.0",
-            description: `The ${name} tool.`,
-            schema: { type: "object" },
-            grants: [`may use ${name}`],
-            writes: false,
-            ...info,
-          })),
+        list: async () => Object.entries(tools).map(([name, tool]) => toolInfo(name, tool)),
         call: async ({ name, params }, { signal, checkAddress, innerCall }) =>
           (await tools[name]?.run(JSON.parse(params), signal, params, checkAddress, innerCall)) ?? {
             status: "error",
