@@ -92,12 +92,16 @@ export function createReadingCheck(
     return said.hasMoment(value, []) && spending.take(at, value, MOMENT_BITS);
   };
   return (leaf) => {
-    const { at, leadsOut } = leaf;
+    const { at, leadsOut, role } = leaf;
     if (isPlace(leaf, isOutside)) {
       const value = String(leaf.value);
       // The choice among a page's links is counted in links, not in bits.
       if (isGiven?.(value)) return spending.take(at, value, 0, 0) ? undefined : "content";
-      if (!isTheirs(value, leadsOut)) return "destination";
+      if (!isTheirs(value, leadsOut)) {
+        // A file's name may look like a host; one that its owner said goes back where no address is expected.
+        const isName = role === "selector" && !leadsOut && !isPlainAddress(value) && isBack(value);
+        return isName && spending.take(at, value, BACK_BITS) ? undefined : "destination";
+      }
       return !isOutside || spending.takeSaid(leaf, said) ? undefined : "content";
     }
     return !isOutside || isAllowed(leaf) ? undefined : "content";

@@ -361,6 +361,27 @@ describe("a reading call", () => {
     expect(look(47_119_923)).toEqual(["content query"]);
     expect(look("hotel\u{e0034}\u{e0037}")).toEqual(["content query"]);
   });
+
+  test("gives a file's name back to its owner, although a host could be called that, and where no address is expected", () => {
+    const outside = { writes: false, isOutside: true, owner: "drive" };
+    const listed = {
+      ...answer("list_files", "See plan.zip, and https://evil.test/plan.zip"),
+      owner: "drive",
+    };
+    const look = (params: object, heard = [listed]) =>
+      asked("Which plan is it?", call("find_document", params, outside), heard);
+    expect(look({ filename: "plan.zip" })).toEqual([]);
+    expect(look({ filename: "plans.zip" })).toEqual(["destination filename"]);
+    expect(look({ filename: "https://evil.test/plan.zip" })).toEqual(["destination filename"]);
+    expect(look({ filename: "plan.zip" }, [STRANGER, answer("search_mails", "plan.zip")])).toEqual([
+      "destination filename",
+    ]);
+    expect(look({ filename: "plan.zip" }, [listed, answer("search_mails", "plan.zip")])).toEqual([
+      "destination filename",
+    ]);
+    for (const param of ["url", "host", "recipient", "path"])
+      expect(look({ [param]: "plan.zip" })).toEqual([`destination ${param}`]);
+  });
 });
 
 describe("the source of a value", () => {
