@@ -21,7 +21,7 @@ export function isSwitched({ name, value, property }: Leaf, said: Said): boolean
   return property.default === undefined && !names.some(protects);
 }
 
-/** True for a choice that the person named, by its own word or by what the schema says it means: "r for read". */
+/** True for a choice that the person named, by its own words. */
 export function isChosen({ name, value, property }: Leaf, said: Said): boolean {
   if (!property.choices.includes(value)) return false;
   if (property.choices.length === 1) return true;
@@ -29,19 +29,5 @@ export function isChosen({ name, value, property }: Leaf, said: Said): boolean {
   if (LEAST.test(String(value)) && !wordsOfName(name).some(protects)) return true;
   const names = foldedWords(String(value)).filter((word) => !FILLER.has(word));
   const wanted = wantedBy(said);
-  if (names.length > 0 && names.every((word) => wanted.has(stem(word)))) return true;
-  const meanings = meaningOf(String(value), property);
-  return meanings.length > 0 && meanings.every((word) => wanted.has(stem(word)));
-}
-
-/** Reads the description of a choice: `"rw": read and write`, `r (read)`, `r = read`. */
-function meaningOf(value: string, { description, choices }: Leaf["property"]): readonly string[] {
-  const parts = description.slice(0, 4000).split(/[,;.\n|]|\bor\b/);
-  const others = new Set(choices.map((choice) => String(choice).toLowerCase()));
-  for (const part of parts) {
-    const [first, ...meaning] = foldedWords(part.replace(/\b(?:for|means|is)\b/g, " "));
-    if (first === value.toLowerCase())
-      return meaning.filter((word) => !FILLER.has(word) && !others.has(word));
-  }
-  return [];
+  return names.length > 0 && names.every((word) => wanted.has(stem(word)));
 }

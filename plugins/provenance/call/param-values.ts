@@ -22,7 +22,6 @@ export interface Property {
   readonly format?: string;
   readonly choices: readonly unknown[];
   readonly default?: unknown;
-  readonly description: string;
 }
 
 interface Parts {
@@ -49,7 +48,7 @@ export function leavesOf({ schema, params, roles = {} }: Parts): readonly Leaf[]
   };
   const rest = (path: readonly string[]): void => {
     if (found.at(-1)?.isRest) return;
-    const property = { choices: [], description: "" };
+    const property = { choices: [] };
     const name = path.join(".");
     found.push({ name, at: "", role: "destination", value: "…", property, leadsOut: true, isRest: true });
   };
@@ -118,8 +117,5 @@ function propertyOf(nodes: readonly JsonSchema[]): Property {
       Array.isArray(node["enum"]) ? node["enum"] : Object.hasOwn(node, "const") ? [node["const"]] : [],
     ),
     default: withDefault?.["default"],
-    description: nodes
-      .map(({ description }) => (typeof description === "string" ? description : ""))
-      .join(" "),
   };
 }
