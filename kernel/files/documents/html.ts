@@ -47,10 +47,10 @@ export function htmlTags(flow: Flow): Tags {
 
 const CHUNK_BYTES = 64 * 1024;
 
-export function readHtml(data: Uint8Array, passages: Passages): void {
+/** `decode`: how its bytes become text, where the page itself is not to be asked. */
+export function readHtml(data: Uint8Array, passages: Passages, decode = decoderOf(data)): void {
   const flow = createFlow(passages);
   const parser = createParser(htmlTags(flow), true);
-  const decode = decoderOf(data);
   for (let at = 0; at < data.length; at += CHUNK_BYTES)
     parser.write(decode(data.subarray(at, at + CHUNK_BYTES)));
   parser.end(decode());

@@ -1,5 +1,6 @@
 /** A mail: who wrote it to whom, what it says, and the names of what came with it. */
 import { simpleParser } from "mailparser";
+import { decoderOf } from "./archive.ts";
 import { createFlow } from "./flow.ts";
 import { readHtml } from "./html.ts";
 import type { Passages } from "./passages.ts";
@@ -45,7 +46,8 @@ export async function readMail(data: Buffer, passages: Passages): Promise<void> 
   flow.paragraph();
   flow.write(text ?? "");
   flow.end({ heading: subject });
-  if (text === undefined && html !== false) readHtml(Buffer.from(html), passages);
+  // Decoded by the mail's headers already, whatever charset the page names.
+  if (text === undefined && html !== false) readHtml(Buffer.from(html), passages, decoderOf(Buffer.of()));
   for (const { filename, contentType, size } of attachments.slice(0, MAX_FILES)) {
     flow.write(`Attached: ${filename ?? contentType} (${size.toLocaleString("en")} bytes)`);
     flow.paragraph();

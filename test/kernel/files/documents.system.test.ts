@@ -186,4 +186,9 @@ test("a mail is read with who wrote it, in plain text or HTML, and names what ca
   );
   const html = await read("a.eml", mail("text/html", "<p>Hi <b>Ann</b></p><script>x</script>"));
   expect("passages" in html && textOfDocument(html)).toContain("Subject: Schlüssel\n\nHi Ann\n\nAttached");
+  const western = await read(
+    "a.eml",
+    mail("text/html; charset=windows-1252", '<meta charset="windows-1252"><p>Gr\xfc\xdfe</p>'),
+  );
+  expect("passages" in western && textOfDocument(western)).toContain("\n\nGrüße\n\n");
 });
