@@ -52,13 +52,21 @@ export function usesOf(
     const isUnit = units.every(({ value }) => value === rule.unit) && units.length === (rule.unit ? 1 : 0);
     const amounts = own.map(({ value }) => (typeof value === "number" && value > 0 ? value : Number.NaN));
     const amount = amounts.reduce((sum, one) => sum + Math.ceil(one * HUNDREDTHS - ROUNDING), 0);
-    const isFit = own.length > 0 && isUnit && amount <= Number(rule.limit) * HUNDREDTHS;
+    const isFit =
+      own.length > 0 && isUnit && !isMultiplied(leaves, own) && amount <= Number(rule.limit) * HUNDREDTHS;
     return isFit ? [{ rule, places: new Set([...own, ...units].map(({ at }) => at)), amount }] : [];
   });
 }
 
 /** 0.07 * 100 is a little more than 7. */
 const ROUNDING = 1e-6;
+
+/** The price of one thing says nothing of what fifty of them come to. */
+const isMultiplied = (leaves: readonly Leaf[], own: readonly Leaf[]): boolean =>
+  leaves.some(
+    (leaf) =>
+      typeof leaf.value === "number" && leaf.value !== 1 && leaf.role === "content" && !own.includes(leaf),
+  );
 
 /** A value that a model makes up below the person's place could carry something there. */
 function isListed(value: Scalar, heard: readonly Heard[]): boolean {
@@ -106,13 +114,14 @@ const PLAIN_NAME = /^[\w.-]{1,60}$/;
 const PLAIN_UNIT = /^[A-Za-z]{2,5}$|^[€$£¥]$/;
 
 function amountOffer(
-  { name, role, value }: Leaf,
+  leaf: Leaf,
   doubted: readonly Leaf[],
   leaves: readonly Leaf[],
   { texts }: Said,
 ): RuleOffer | undefined {
+  const { name, role, value } = leaf;
   if (role !== "content" || typeof value !== "number" || value <= 0) return undefined;
-  if (!AMOUNTS.has(lastWord(lastName(name)))) return undefined;
+  if (!AMOUNTS.has(lastWord(lastName(name))) || isMultiplied(leaves, [leaf])) return undefined;
   const [first, ...others] = unitsOf(leaves);
   if (others.length > 0) return undefined;
   const unit = first === undefined ? undefined : String(first.value);

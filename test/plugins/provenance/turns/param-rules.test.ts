@@ -97,7 +97,8 @@ describe("up to an amount", () => {
 
   test("answers no question about another value, currency, tool or form, or a call that nobody asked for", async () => {
     const other = written({ amount: { type: "number" } }, "other");
-    const { obey, agree } = await open({ send_payment: other, cancel_payment: other });
+    const money = written({ amount: { type: "number" }, quantity: { type: "number" } }, "money");
+    const { obey, agree } = await open({ send_money: money, send_payment: other, cancel_payment: other });
     await agree(ASKED, pay(17.5));
     const asks = async (made: ReturnType<typeof call>, person = ASKED) =>
       doubtsOf(await obey(person, made)).map(({ param, value }) => `${param} ${value}`.trim());
@@ -116,7 +117,12 @@ describe("up to an amount", () => {
     expect(await asks(pay(5.5, {}, "send_payment"))).toContain("amount 5.5");
     expect(await asks(pay(5.5, {}, "cancel_payment"), `${ASKED} Or cancel it.`)).toContain("amount 5.5");
     expect(await asks(pay(5.5), `What is in bill.txt? It is about ${IBAN}.`)).toEqual(["send_money"]);
-    expect(await obey(ASKED, pay(5.5))).toBeUndefined();
+    // Of fifty such amounts nothing was agreed to.
+    const fifty = `${ASKED} We are 50 people.`;
+    expect(await asks(pay(5.5, { quantity: 50 }), fifty)).toContain("amount 5.5");
+    expect(offerOf(await obey(fifty, pay(5.5, { quantity: 50 })))).toBeUndefined();
+    expect(await obey(`${ASKED} We are 1 person.`, pay(5.5, { quantity: 1 }))).toBeUndefined();
+    expect(await obey(ASKED, pay(5.25))).toBeUndefined();
   });
 
   test("makes no call of one to somebody whom only the list trusts, unless it was asked for", async () => {
