@@ -40,7 +40,11 @@ export function createConversation(tools: Readonly<Record<string, TestTool>>) {
       items.push({ type: "message", id: `message-${count++}`, role: "user", text: input.text });
       moves = [...next];
     } else if (input.type === "approval" && open) {
-      const answered = [open.call, ...(open.others ?? [])];
+      const tool = tools[open.call.name];
+      // A yes to a tool that has changed meanwhile is asked for again.
+      const isOver = tool !== undefined && fingerprintOf(toolInfo(open.call.name, tool)) !== open.fingerprint;
+      const isAgain = isOver && input.decision !== "deny";
+      const answered = isAgain ? [] : [open.call, ...(open.others ?? [])];
       held = held.filter(({ id }) => !answered.some((one) => one.id === id));
       for (const call of answered) await finish(call, input.decision !== "deny", items);
     }
