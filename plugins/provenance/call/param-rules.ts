@@ -4,7 +4,7 @@
  */
 
 import type { ParamRule, RuleOffer } from "../../../kernel/kit/turns.ts";
-import { wordsOfName } from "../../../kernel/kit/words.ts";
+import { trimEnd, wordsOfName } from "../../../kernel/kit/words.ts";
 import type { Scalar } from "../outputs/records.ts";
 import { contains, type SaidText } from "../outputs/search.ts";
 import { readNumber } from "../person/numbers.ts";
@@ -170,7 +170,5 @@ const MAX_PLACE = 300;
 function stands(text: string, limit: string): boolean {
   return text
     .split(/[\s"'“”„‘’`«»()<>,;]+/u)
-    .some((word) =>
-      limit.startsWith("@") ? word.replace(/[.!?:]+$/, "") === limit : word.startsWith(limit),
-    );
+    .some((word) => (limit.startsWith("@") ? trimEnd(word, ".!?:") === limit : word.startsWith(limit)));
 }
