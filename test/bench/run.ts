@@ -1,32 +1,45 @@
 /**
  * `npm run bench [-- name …]`: every bench, or those named, or with `--fast` a few in three rounds; tables in the terminal,
- * test/bench/results.json, and with `--page` the tables of test/bench/README.md and the README's figures.
+ * test/bench/results.json, and with `--page` the tables of test/bench/README.md and the README's figures. With
+ * `--against <commit>` a few, or those named, on that commit and this one in turn.
  */
 import { fork } from "node:child_process";
 import { globSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
+import { ROOT } from "../../kernel/package.ts";
 import { table } from "../../kernel/terminal/table.ts";
+import { findCommit, inCommit, measureBoth, ROUNDS, toSides } from "./support/against.ts";
 import { type Bench, type Figure, isFast, median, type Progress, spread } from "./support/bench.ts";
 import type { Told } from "./support/one.ts";
 import { type Result, type Run, targetsOf, toRows, writePage } from "./support/page.ts";
 
 const HERE = import.meta.dirname;
 const ONE = join(HERE, "support", "one.ts");
-const PAGE = "--page";
 const LOOP_ROUNDS = 15;
 /** What a person waits for: starts, frames, turns. */
 const FAST = ["responses", "start", "tui"];
 
-const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
-const wanted = isFast && named.length === 0 ? FAST : named;
+const { positionals: named, values: options } = parseArgs({
+  allowPositionals: true,
+  options: { fast: { type: "boolean" }, page: { type: "boolean" }, against: { type: "string" } },
+});
+const { page: forPage = false, against } = options;
+const isFew = isFast || against !== undefined;
+const wanted = isFew && named.length === 0 ? FAST : named;
 const files = globSync("*.ts", { cwd: HERE })
   .filter((file) => file !== "run.ts")
   .sort();
 const loaded = await Promise.all(files.map((file) => import(join(HERE, file)) as Promise<{ bench: Bench }>));
 const all = loaded.map(({ bench }, at) => ({ ...bench, file: join(HERE, files[at] as string) }));
-if (process.argv.includes(PAGE) && wanted.length > 0) {
+if (forPage && wanted.length > 0) {
   process.stderr.write("--page needs a run of every bench: the page shows figures of one run\n");
+  process.exit(2);
+}
+const commit = against === undefined ? undefined : findCommit(against);
+if (against !== undefined && commit === undefined) {
+  process.stderr.write(`there is no commit ${against}; try HEAD~10, or a number that git log prints\n`);
   process.exit(2);
 }
 const unknown = wanted.filter((name) => !all.some((bench) => bench.name === name));
@@ -75,6 +88,33 @@ function measure(file: string, progress: Progress): Promise<readonly Figure[]> {
   return promise;
 }
 
+if (commit !== undefined) {
+  await compareWith(commit);
+  process.exit();
+}
+
+/** Tables of what the benches measure on a commit and on this one. */
+async function compareWith(commit: string): Promise<void> {
+  progress(`checking out ${against}`);
+  await inCommit(commit, async (folder) => {
+    for (const { name, file } of benches) {
+      const files = { before: join(folder, relative(ROOT, file)), after: file };
+      let runs = 0;
+      const sides = await measureBoth(files, (one) => {
+        const place = `${name}, run ${++runs} of ${2 * ROUNDS}`;
+        if (!process.stderr.isTTY) process.stderr.write(`${clock(began)} ${place}\n`);
+        return measure(one, (text) => progress(`${clock(began)} ${place}: ${text}`));
+      });
+      progress("");
+      if (sides === undefined) process.stdout.write(`\n${name}: there is no such bench in ${against}\n`);
+      else {
+        const [head = [], ...rows] = toSides(sides);
+        process.stdout.write(`\n${name}, then: ${against}\n${table(head, rows, { indent: "  " })}`);
+      }
+    }
+  });
+}
+
 const results: Record<string, Result> = {};
 let failures = 0;
 for (const [index, { name, about, file }] of benches.entries()) {
@@ -117,5 +157,5 @@ process.stdout.write(
     .join(", ")}\n`,
 );
 writeFileSync(join(HERE, "results.json"), `${JSON.stringify(run, null, 2)}\n`);
-if (process.argv.includes(PAGE)) writePage(run);
+if (forPage) writePage(run);
 process.exitCode = failures > 0 ? 1 : 0;

@@ -21,11 +21,11 @@ const README = join(ROOT, "README.md");
 const TABLES = "the last run";
 const SUMMARY = "the last run in two sentences";
 
-const number = (value: number) =>
+export const number = (value: number) =>
   value >= 100
     ? Math.round(value).toLocaleString("en")
     : String(Number(value.toPrecision(value < 1 ? 2 : 3)));
-const noise = (spread: number) => `±${Math.round(spread * 100)} %`;
+export const noise = (spread: number) => `±${Math.round(spread * 100)} %`;
 
 /** A row whose first cell is empty is the head of those below it. */
 export function toRows(figures: readonly Figure[]): string[][] {
