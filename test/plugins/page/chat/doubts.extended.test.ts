@@ -78,7 +78,7 @@ describeInBrowser("a call whose values somebody else supplied", () => {
     expect(page.complaints).toEqual([]);
   });
 
-  test("takes the limit of a rule that the person types, and lists the rule with a way back", async () => {
+  test("takes the limit of a rule that the person types, and asks no more below it", async () => {
     const page = await openPage({ width: 390 });
     const { model, sent, say, card, gateway } = await openOffice(page);
     const asked = `Read bill.txt and pay that much to ${IBAN}`;
@@ -99,12 +99,10 @@ describeInBrowser("a call whose values somebody else supplied", () => {
     await say(`${asked} again`);
     await page.getByText("Paid again.").waitFor();
     expect(sent).toHaveLength(2);
-    await page.goto(`${gateway.url}/tools`);
-    const rules = page.getByRole("region", { name: "Trusted destinations" });
-    await rules.getByText("up to 150.5 a day (amount)").waitFor();
-    await expectAccessible(page);
-    await rules.getByRole("button", { name: "Remove up to 150.5 a day (amount)" }).click();
-    await rules.getByText("There are none.").waitFor();
+    const { destinations } = (await gateway.ask("/api/destinations")).body;
+    expect(destinations).toMatchObject([
+      { value: "up to 150.5 a day (amount)", tool: "send_money", rule: { kind: "amount", limit: "150.5" } },
+    ]);
     expect(page.complaints).toEqual([]);
   });
 
