@@ -130,8 +130,13 @@ export function workspaceTools(
           const { entry, data } = found;
           const isDocument = mayBeDocument(entry);
           if (!isDocument) assertText(entry);
-          const shown = isDocument ? documentText(attachments, user, entry, data) : data;
-          const read = await readLines(shown, { from, to, maxBytes: MAX_READ_BYTES });
+          const range = { from, to, maxBytes: MAX_READ_BYTES };
+          const read = isDocument
+            ? // A document is whole in memory: one at a time for each user.
+              await inTurn(`documents of ${user}`, () =>
+                readLines(documentText(attachments, user, entry, data), range),
+              )
+            : await readLines(data, range);
           if (read.text === "" && from > read.total && read.total > 0)
             throw new Fault("invalid", "no_such_line", `${entry.path} has ${read.total} lines.`);
           const output = {
@@ -445,8 +450,13 @@ async function* documentText(
   { path, mime, bytes }: WorkspaceEntry,
   stream: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Buffer> {
-  const data = Buffer.concat(await Array.fromAsync(stream));
-  if (documentKind(path, data) === undefined) throw notText(path, mime, bytes);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) {
+    // Anything else is not read to its end.
+    if (chunks.length === 0 && documentKind(path, chunk) === undefined) throw notText(path, mime, bytes);
+    chunks.push(chunk);
+  }
+  const data = Buffer.concat(chunks);
   yield Buffer.from(await textOf(user, { name: path.slice(path.lastIndexOf("/") + 1), data }));
 }
 
