@@ -131,11 +131,13 @@ attack(
     terminal.press("escape");
     await terminal.until((seen) => !seen.text().includes("› one"));
     terminal.type("/help\r");
-    await terminal.until("/quit");
-    terminal.press("up", "up");
-    await terminal.until("2 lines below");
-    terminal.press("down");
-    await terminal.until("1 line below");
+    await terminal.until("lines below");
+    const below = (text: string) => Number(/(\d+) lines? below/.exec(text)?.[1]);
+    const first = below(terminal.text());
+    terminal.press("down", "down");
+    await terminal.until((seen) => below(seen.text()) === first - 2);
+    terminal.press("up");
+    await terminal.until((seen) => below(seen.text()) === first - 1);
     terminal.press("ctrlP");
     await terminal.until("› /help");
   },

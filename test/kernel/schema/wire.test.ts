@@ -182,6 +182,7 @@ describe("on the wire", () => {
       "PlannedStep",
       "Question",
       "Reply",
+      "RuleOffer",
       "ToolCall",
       "ToolOutcome",
       "Turn",

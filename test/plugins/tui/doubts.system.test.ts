@@ -74,7 +74,7 @@ test("a rule in the person's words is an answer of its own", async () => {
   );
   terminal.type("f\r");
   await terminal.until("Posted once.");
-  expect(terminal.text()).toMatch(/^ +Answered: Once, and from now on up to 120 a day \(amount\)$/m);
+  expect(terminal.text()).toMatch(/^ +▸ Answered: Once, and from now on up to 120 a day \(amount\)$/m);
   model.script({ calls: [READ] }, { calls: [bill("p2", 110)] }, { text: "Posted twice." });
   terminal.type("/new\r");
   await terminal.until((seen) => !seen.text().includes("Posted once."));
