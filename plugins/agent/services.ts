@@ -507,6 +507,8 @@ export interface CheckedTurn extends SpokenTurn {
   /** Told to the model with this turn only. */
   readonly instructionsOnce?: string | undefined;
   readonly unattended: boolean;
+  /** Its calls are looked at once more, and not made: nothing is counted. */
+  readonly isReplay: boolean;
   /** Keyed by name. */
   readonly installed: ReadonlyMap<string, ToolInfo>;
   /** Whether a tool is one of those that plugins added to the agent. */

@@ -16,10 +16,8 @@ export interface ExplainingParts extends Omit<TurnGateParts, "settings"> {
   readonly receipt: Services["toolAdmin"]["receipt"] | undefined;
 }
 
-export function createExplaining(given: ExplainingParts): Provenance {
-  const { stored, threads } = given;
-  // To explain a call is not to make it.
-  const parts = { ...given, destinations: { ...given.destinations, use: async () => true } };
+export function createExplaining(parts: ExplainingParts): Provenance {
+  const { stored, threads } = parts;
 
   async function innerCalls(outcome: ToolOutcome | undefined): Promise<ExplainedCall["calls"]> {
     const id = outcome && "receipt" in outcome ? outcome.receipt : undefined;

@@ -30,7 +30,8 @@ export default definePlugin({
         tools: [planTool],
         check: async (turn) => {
           // Without a tool host nothing is known of tools.
-          if (turn.installed.size > 0) await destinations.dropRules(turn.user, turn.installed);
+          if (turn.installed.size > 0 && !turn.isReplay)
+            await destinations.dropRules(turn.user, turn.installed);
           const now = { ...parts, settings: await live.current() };
           return openTurnGate(turn, stored, now, countOf(turn.tree));
         },

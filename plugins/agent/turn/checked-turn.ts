@@ -10,11 +10,12 @@ import type { ToolSources } from "./toolbox.ts";
 type Installed = ReadonlyMap<string, ToolInfo>;
 
 export function checkedTurn(
-  { sql, extensions }: { readonly sql: Queries; readonly extensions: Extensions },
+  parts: { readonly sql: Queries; readonly extensions: Extensions; readonly replaceTools?: unknown },
   turn: Turn,
   writer: Pick<RunningWriter, "id" | "thread" | "seq" | "isBranched" | "isFirst" | "items">,
   preface: Promise<TurnPreface>,
 ): (installed: Installed) => CheckedTurn {
+  const { sql, extensions } = parts;
   const { user, input, attached = [], preamble = {} } = turn;
   const { instructions, context, outside, instructionsOnce } = preamble;
   const files = new Map(attached.map(({ id, data, text }) => [id, fileText(text ?? data)]));
@@ -26,6 +27,7 @@ export function checkedTurn(
     persons: async () => (await preface).persons,
     strangers: async () => (await preface).strangers,
     unattended: turn.work?.unattended ?? false,
+    isReplay: parts.replaceTools !== undefined,
     isOwn: extensions.isOwn,
     isFollowed: (tool) => extensions.followed.has(tool),
     show: showTool,
@@ -49,6 +51,7 @@ export function createCheckedReader(
     return {
       ...turn,
       unattended: false,
+      isReplay: true,
       installed: new Map(tools.map((tool) => [tool.name, tool])),
       isOwn: extensions.isOwn,
       isFollowed: (tool) => extensions.followed.has(tool),

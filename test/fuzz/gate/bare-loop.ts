@@ -64,7 +64,16 @@ export function createConversation(tools: Readonly<Record<string, TestTool>>) {
   function openGate(turn: SpokenTurn): TurnGate {
     const checked = {
       ...turn,
-      ...{ id: "", thread: "", user: "", tree: "", unattended: false, isOwn, isFollowed: () => false },
+      ...{
+        id: "",
+        thread: "",
+        user: "",
+        tree: "",
+        unattended: false,
+        isReplay: false,
+        isOwn,
+        isFollowed: () => false,
+      },
       installed: new Map(Object.entries(tools).map(([name, tool]) => [name, toolInfo(name, tool)])),
       show: ({ name, description, schema }: ReturnType<typeof toolInfo>) => ({ name, description, schema }),
       persons: async () => [],

@@ -44,7 +44,7 @@ async function open(tools: Readonly<Record<string, TestTool>> = {}, bill = "Pay 
 
 describe("up to an amount", () => {
   test("is offered in the person's words, allows no more a day than that, and can be taken back", async () => {
-    const { obey, agree, destinations, kernel } = await open();
+    const { obey, agree, destinations, kernel, model } = await open();
     const gate = await agree(ASKED, pay(17.5));
     expect(offerOf(gate)).toEqual({ kind: "amount", param: "amount", limit: "20", unit: "EUR" });
     const [listed] = await destinations.list("ann");
@@ -62,7 +62,11 @@ describe("up to an amount", () => {
       { param: "amount", rule: "rule", allows: value },
       { param: "currency", rule: "rule", allows: value },
     ]);
-    // 12.50 of the 20 are spent, and explaining spent nothing.
+    model.script({ calls: [READ] }, { calls: [pay(12.5)] }, { text: "Done." });
+    const again = { user: "ann", model: { name: "scripted" }, last: 1 };
+    const { run } = await kernel.service("comparisons").prepare(again);
+    expect(await Array.fromAsync(run(new AbortController().signal))).toMatchObject([{ calls: "same" }]);
+    // 12.50 of the 20 are spent, and neither explaining nor replaying spent anything.
     expect(doubtsOf(await obey(ASKED, pay(12.5)))).toMatchObject([
       { param: "amount" },
       { param: "currency" },
