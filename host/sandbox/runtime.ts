@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { MANIFEST } from "../../kernel/kit/files.ts";
+import { MANIFEST, ROOT } from "../../kernel/kit/files.ts";
 import { Fault } from "../../kernel/plugin.ts";
 
 const WANTED = 26;
@@ -24,7 +24,7 @@ function brought(): string {
   const machine = `${process.platform.replace("win32", "win")}-${process.arch}`;
   const name = Object.keys(MANIFEST.optionalDependencies).find((known) => known.endsWith(`-${machine}`));
   try {
-    const file = name && createRequire(import.meta.url).resolve(`${name}/package.json`);
+    const file = name && createRequire(join(ROOT, "package.json")).resolve(`${name}/package.json`);
     if (file) return join(dirname(file), JSON.parse(readFileSync(file, "utf8")).bin.node);
   } catch {
     // It is not installed.
