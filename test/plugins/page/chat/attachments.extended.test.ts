@@ -53,7 +53,7 @@ describeInBrowser("files on the chat page", () => {
       { name: "notes.md", mimeType: "", buffer: Buffer.from("# Pears\n") },
       { name: "tools.zip", mimeType: "", buffer: Buffer.from("PK\x03\x04 and so on") },
     ]);
-    await page.getByText(/"tools.zip" cannot be attached: it is a ZIP archive/).waitFor();
+    await page.getByText(/"tools.zip" cannot be read: it is damaged/).waitFor();
     const image = { name: "view.png", type: "image/png", base64: png.toString("base64") };
     await page.evaluate(give, { files: [image], how: "paste" as const });
     await page.evaluate(give, { files: [text("rows.csv", "a,b\n".repeat(9000))], how: "dragover" as const });
