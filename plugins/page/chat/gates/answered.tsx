@@ -6,7 +6,7 @@ import { visibleLine } from "../../../../kernel/kit/text.ts";
 import type { TurnView } from "../../state/turn-view.ts";
 import { text } from "../../text/text.ts";
 import { Icon } from "../../widgets/icon.tsx";
-import { Asked } from "./gate-card.tsx";
+import { Asked } from "./asked.tsx";
 
 /** What the person answered at a gate, folded to a line; inside, what they were asked. */
 export function Answered({ turn: { held, answered } }: { turn: TurnView }) {

@@ -14,7 +14,7 @@ import { Icon } from "../../widgets/icon.tsx";
 import { SentFiles } from "../attachments/sent-files.tsx";
 import { ConnectHint } from "../connect/connect-hint.tsx";
 import { Answered } from "../gates/answered.tsx";
-import { GateCard } from "../gates/gate-card.tsx";
+import type { GateCard } from "../gates/gate-card.tsx";
 import { Prose } from "../prose/prose.tsx";
 import { Calls } from "./call-card.tsx";
 import { ChangedFiles } from "./changed-files.tsx";
@@ -69,7 +69,7 @@ export function TurnBlock({ turn, isLast, root, before, isContinued }: TurnBlock
       {isOver(turn) && <Sources turn={turn} before={before} />}
       {turn.needsModel && <ConnectHint />}
       {turn.notice && <p class="banner">{turn.notice}</p>}
-      {turn.gate && <GateCard key={turn.gate.id} gate={turn.gate} />}
+      {turn.gate && <LateGateCard key={turn.gate.id} gate={turn.gate} />}
       <Answered turn={turn} />
       {turn.error && <Failed turn={turn} error={turn.error} canRetry={isLast && turn.asked !== undefined} />}
       <Meta turn={turn} root={root} isContinued={isContinued} />
@@ -300,4 +300,13 @@ function thoughtWords(millis: number | undefined, isOver: boolean): string {
   return turn.thoughtFor(
     seconds < 60 ? turn.seconds(seconds) : turn.minutes(Math.floor(seconds / 60), seconds % 60),
   );
+}
+
+/** Few chats wait for a person: the card is loaded when one does. */
+function LateGateCard(props: Parameters<typeof GateCard>[0]) {
+  const [loaded, setLoaded] = useState<{ readonly Card: typeof GateCard }>();
+  useEffect(() => {
+    void import("../gates/gate-card.tsx").then(({ GateCard }) => setLoaded({ Card: GateCard }));
+  }, []);
+  return loaded ? <loaded.Card {...props} /> : null;
 }
