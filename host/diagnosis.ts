@@ -60,7 +60,7 @@ async function diagnose(
           const detail = `switched off since ${off.at}. ${off.why} Switch it on again: postern tool enable ${tool.name}`;
           return { name, ok: false, detail };
         }
-        // Whether a stored secret can still be used would take the key to say.
+        // Without the key nobody can say whether a stored secret still works.
         const has = async (_: Holder, secret: string, auth: AuthSetup | undefined) =>
           (auth?.secretName === secret && auth.envVar !== undefined && variable(auth.envVar) !== undefined) ||
           (await stored.keyed<string>(SECRETS, placeOf(tool.name, secret))) !== undefined;

@@ -104,7 +104,7 @@ export function unsetSettings({ settings }: Capabilities): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** What a tool is missing, and what to do, in one sentence for whoever sees it. */
+/** Says in one sentence what a tool still needs and how to provide it. */
 export function explainNeeds(
   { name, capabilities }: Pick<InstalledTool, "name" | "capabilities">,
   settings: readonly string[],

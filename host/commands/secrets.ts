@@ -49,7 +49,7 @@ export function setup(context: CommandContext, name: string, options: SecretsOpt
   });
 }
 
-/** A mistyped id would get a secret that nobody's calls use. */
+/** Refuses an unknown user: a secret stored under a mistyped id would never be used. */
 function withUsersTool(
   context: CommandContext,
   name: string,

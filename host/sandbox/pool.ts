@@ -97,9 +97,9 @@ export interface PoolOptions {
 }
 
 const DEFAULT_PROCESSES = 8;
-/** Of processor time, where that can be seen: a busy machine may take long to give it. */
+/** In processor time if the system shows it, because a busy machine may take long to provide that much. */
 const DESCRIBE_MS = 10_000;
-/** For one that waits, and uses none. */
+/** In wall time, for a tool that waits instead of computing. */
 const MAX_DESCRIBE_MS = 60_000;
 
 type Finished = PoolReport & { readonly outcome: Outcome | Lost };

@@ -77,7 +77,7 @@ export function recordOf(entry: Entry | undefined): SecretRecord | undefined {
   return { value, oauth };
 }
 
-/** An id would not tell: it stays when somebody signs in again. */
+/** Compares values, because an id stays the same when somebody signs in again. */
 export const isSame = (one: Partial<SecretRecord>, other: SecretRecord): boolean =>
   one.value === other.value && one.oauth?.refreshToken === other.oauth?.refreshToken;
 

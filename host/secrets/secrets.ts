@@ -24,7 +24,7 @@ import {
 import type { Holder } from "./holder.ts";
 import { openSealed, type SealedParts } from "./sealed.ts";
 
-/** Of what one user has for themselves. */
+/** Limits on the secrets that one user sets for themselves. */
 const MAX_OWN_BYTES = 4096;
 const MAX_OWN = 20;
 
@@ -54,7 +54,7 @@ export interface SecretValues {
   /** What the user has for themselves, if the holder is one user. */
   readOwn(name: string): Promise<SecretRecord | undefined>;
   write(name: string, record: SecretRecord): Promise<void>;
-  /** Writes a renewed one where the old one is: the user's own, or with the tool that shares it. Writes nothing if the old one is not there any more. */
+  /** Replaces a secret wherever the old one is stored, the user's own or a shared one. Does nothing if that is gone. */
   renew(name: string, old: SecretRecord, record: SecretRecord): Promise<void>;
 }
 

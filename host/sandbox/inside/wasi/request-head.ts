@@ -1,4 +1,4 @@
-/** What a guest says of a request before it is sent: the same in both releases of `wasi:http`. */
+/** The method, address and options of a guest's request, the same in both releases of `wasi:http`. */
 import type { ToolRequest } from "../../protocol.ts";
 import { type Fields, toHeadersJson } from "./fields.ts";
 import { type Holdings, Refusal, Resource } from "./io.ts";
