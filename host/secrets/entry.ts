@@ -86,9 +86,9 @@ export function valuesOf({ value, oauth }: Partial<SecretRecord>): string[] {
 }
 
 /**
- * The values that are looked for in everything, whichever tool or user it belongs to. What one user has, and what an MCP server
- * is signed in with, was typed by any user or given out by a stranger: a word of the protocol among it would stop the calls of
- * everybody, so only what looks like a token counts. The rest is hidden where it is used.
+ * The values that are hidden in all output, whichever tool or user it belongs to. A user's own secrets and the sign-ins of MCP
+ * servers come from users or strangers, and an ordinary word among them would break everybody's calls. So only values that look
+ * like tokens count here; the others are hidden in the calls that use them.
  */
 export function hiddenEverywhere(place: string, entry: Entry): string[] {
   const { tool, secret } = parsePlace(place);
