@@ -95,12 +95,16 @@ const MARKED: readonly (readonly [encoding: string, first: number, second: numbe
 ];
 const HEAD_BYTES = 1024;
 
+/** In the declaration of XML, or a tag of HTML: what the text itself says of encodings is no statement about it. */
+const SAID =
+  /^[^<]{0,9}<\?xml [^>]{0,200}?encoding ?= ?["']([\w-]{1,40})|<meta [^>]{0,200}?charset ?= ?["']?([\w-]{1,40})/i;
+
 /** Decodes piece by piece, in the encoding that XML or HTML names at its beginning. */
 export function decoderOf(head: Uint8Array): (chunk?: Uint8Array) => string {
   const marked = MARKED.find(([, first, second]) => head[0] === first && head[1] === second)?.[0];
-  const said = /(?:encoding|charset)\s{0,9}=\s{0,9}["']?([\w-]{1,40})/i;
   const start = Buffer.from(head.subarray(0, HEAD_BYTES)).toString("latin1");
-  const decoder = tryDecoder(marked ?? said.exec(start)?.[1] ?? "utf-8");
+  const [, ofXml, ofHtml] = SAID.exec(start) ?? [];
+  const decoder = tryDecoder(marked ?? ofXml ?? ofHtml ?? "utf-8");
   return (chunk) => decoder.decode(chunk, { stream: chunk !== undefined });
 }
 
